@@ -137,6 +137,7 @@ class Page(models.Model):
     put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After set `due_at`; None = none
     expires_at = models.FloatField(null=True)  # epoch seconds; not requested after; None = no deadline
     given_up = models.BooleanField(default=False)  # a dead letter: it failed, and a retry may succeed
+    rendering = models.CharField(max_length=16, default="", db_default="")  # why a browser renders it; "" = it does not
     rel = models.CharField(max_length=40, default="")  # "nofollow ugc sponsored" of the first link that led here
     linked = models.BooleanField(default=True)  # found by a link or given by the user; False = by a sitemap only
     in_sitemap = models.BooleanField(default=False)

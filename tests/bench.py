@@ -50,9 +50,9 @@ class Bench:
         """Descriptions of the jobs that wait."""
         return [str(job.description) for job in Queue(queue, connection=queues.connection()).jobs]
 
-    def batches(self) -> list[Batch]:
+    def batches(self, queue: str = "fetch") -> list[Batch]:
         """Take the batches that wait out of the queue."""
-        jobs = [job for job in Queue("fetch", connection=queues.connection()).jobs if job.args]  # a watch has none
+        jobs = [job for job in Queue(queue, connection=queues.connection()).jobs if job.args]  # a watch has none
         for job in jobs:
             job.delete()
         return [Batch.from_plain(job.args[0]) for job in jobs]

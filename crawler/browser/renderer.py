@@ -6,14 +6,16 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler import conf
 from crawler.browser.chromium import BYPASS, NO_PLAYWRIGHT, BrowserMissing
 from crawler.browser.proxy import GuardProxy, ProxyLimits
 from crawler.core.crawl.rendering import RenderChoices
+from crawler.core.urls.normalise import host_and_port
 from crawler.http.connector import Gateway
+from crawler.http.errors import Aborted
 from crawler.http.event_loop import now, wait_for
 from crawler.http.fetcher import Fetched
 from crawler.http.guard import Guard
@@ -39,6 +41,8 @@ class Renderer:
             raise BrowserMissing(NO_PLAYWRIGHT) from None
         self._browser = browser or driver.shared()
         self._proxy = proxy or _shared_proxy()
+        self._under_way: Future[Rendering] | None = None
+        self._is_aborted = False
         self._crashed = driver.BrowserCrashed
         self._page = page
 
@@ -67,7 +71,8 @@ class Renderer:
         """
         questions = _Questions(lambda asked: may_request(asked) and take_turn())
         limits = ProxyLimits(max_bytes=choices.max_bytes, max_connections=64, connect_seconds=5.0, idle_seconds=10.0)
-        with self._proxy.admit(guard, limits, gateway=gateway) as admission:
+        own = frozenset({_place(url)})
+        with self._proxy.admit(guard, limits, hosts_one_by_one=own, gateway=gateway) as admission:
             job = self._page.Job(
                 url=url,
                 fetched=fetched,
@@ -85,12 +90,31 @@ class Renderer:
                 limit_reached=lambda: admission.limit_reached,
             )
             rendering: Future[Rendering] = self._browser.run(lambda chromium: self._page.render_page(chromium, job))
+            self._under_way = rendering
             try:
+                if self._is_aborted:
+                    raise Aborted
                 return questions.answer_until(rendering, choices.seconds + GRACE_S)
+            except CancelledError:
+                raise Aborted from None
             except TimeoutError:
                 raise self._crashed("the browser did not answer") from None
             finally:
                 rendering.cancel()  # nothing if it is done
+                self._under_way = None
+
+    def abort(self) -> None:
+        """End the page under way, whose `render` raises Aborted, and begin no other; called by any thread."""
+        self._is_aborted = True  # first: a page that begins meanwhile ends at once
+        rendering = self._under_way
+        if rendering is not None:
+            rendering.cancel()
+
+
+def _place(url: str) -> str:
+    """The page's own "host:port", as the proxy knows it."""
+    host, port = host_and_port(url)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class _Questions:

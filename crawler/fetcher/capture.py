@@ -50,14 +50,17 @@ class Capture:
             return fetched
         return msgspec.structs.replace(fetched, outcome=usual, body=b"", recorded=None, error="")
 
-    def capture(self, result: PageResult, fetched: Fetched, document: Document | None, url: str) -> PageResult:
+    def capture(
+        self, result: PageResult, fetched: Fetched, document: Document | None, url: str, html: bytes | None
+    ) -> PageResult:
         """The result with `facts.fields` and `facts.notes`, and in `kept` each format's content, or why there is none.
-        `document` is the page's, if it is HTML; it cannot be used afterwards."""
+        `document` and `html` are the page's, as it was rendered if it was, and `fetched` is as it was sent. The
+        document cannot be used afterwards."""
         if document is not None and self.rules:
             result = self._with_fields(result, document, url)
         if not self.keep:
             return result
-        page = _Page(fetched, document, url, result.fetched_at)
+        page = _Page(fetched, document, url, result.fetched_at, html)
         contents = {form: content for form in _WRITERS if form in self.keep and (content := _content(form, page))}
         return msgspec.structs.replace(result, kept=contents)
 
@@ -88,6 +91,7 @@ class _Page:
     document: Document | None  # None: it is not HTML, or no success
     url: str
     fetched_at: float
+    html: bytes | None
 
     @cached_property
     def readable(self) -> Readable | None:
@@ -106,7 +110,7 @@ def _content(form: str, page: _Page) -> bytes | str | None:
 
 
 def _html(page: _Page) -> bytes | None:
-    return packed(page.fetched.body) if page.document is not None else None
+    return packed(page.html) if page.html is not None else None
 
 
 def _markdown(page: _Page) -> bytes | None:

@@ -67,7 +67,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     crash_point("fetch: batch claimed")
     if queues.is_idle():
         wake(session.frontier, batch.site)
-    job = _Job(queues.stop_listener())
+    job = _Job(queues.stop_listener(), rendered=batch.rendered)
     job.add(session)
     try:
         with Heartbeat(job.renew) as heartbeat, SlotWatch(job.abort_invalid):
@@ -130,13 +130,16 @@ class _Job:
     """The slices of one or more batches, in one thread. A slice waits in the schedule, or is worked on in a task of the
     event loop."""
 
-    def __init__(self, is_stopping: Callable[[], bool]) -> None:
-        self._is_stopping = is_stopping
+    def __init__(self, is_stopping: Callable[[], bool], *, rendered: bool) -> None:
+        self._is_stopping, self._queue = is_stopping, queues.RENDER if rendered else queues.FETCH
         self._sessions: list[FetchSession] = []  # those at work; a job may last for minutes
         self._summary = Summary()  # of those that are over
         self._schedule = Schedule()
         self._loop = EventLoop()
         self._places, self._max_batches = conf.worker_connections(), conf.worker_batches() or math.inf
+        self._is_rendering = rendered
+        if rendered:  # a batch of few pages of one host takes a place
+            self._places = self._max_batches = conf.browser_places()
         self._grace_s = conf.page_grace_seconds()
         self._running = 0  # slices worked on
         self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
@@ -170,7 +173,7 @@ class _Job:
 
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Run until every slice is over, or the worker shuts down."""
-        stealer = WorkStealer(self._loop.wake)
+        stealer = WorkStealer(self._loop.wake, self._queue)
         look_at = self._began + stealer.interval()
         with self._loop, stealer:
             while self._goes_on(stealer) and self._release_on_shutdown() is not Phase.LEAVE:
@@ -235,7 +238,7 @@ class _Job:
         if queues.stop_request.is_set():
             return
         has_time = time.monotonic() - self._began < MAX_STEALING_S
-        has_room = len(self._schedule) + self._running <= self._places * 3 // 4
+        has_room = self._is_rendering or len(self._schedule) + self._running <= self._places * 3 // 4
         has_room = has_room and len(self._sessions) < self._max_batches
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
         for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._schedule or self._running)):

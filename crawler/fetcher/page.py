@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,7 +13,7 @@ from crawler.core.crawl.cache_policy import conditions, is_unchanged
 from crawler.core.crawl.messages import EXTERNAL, SITEMAP, PageResult, PageTask
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S
-from crawler.core.html import charsets, link_codec, links
+from crawler.core.html import charsets, link_codec, links, shells
 from crawler.core.html.document import Document, document_of
 from crawler.core.html.page_metadata import directives_of
 from crawler.core.sitemaps.formats import named_in_robots
@@ -20,11 +21,15 @@ from crawler.core.sitemaps.reading import MAX_BYTES, read
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.fetcher.capture import NO_CAPTURE, Capture
 from crawler.fetcher.host_slot import HostSlot, RateLimited
+from crawler.fetcher.rendering import PageRenderer
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
 from crawler.http import memory_budget
-from crawler.http.errors import one_line
+from crawler.http.errors import FetchError, one_line
 from crawler.http.fetcher import Fetched, Fetcher, anything, is_html, nothing
 from crawler.http.memory_budget import LARGE_BODY
+
+if TYPE_CHECKING:
+    from crawler.browser.page import Rendering
 
 # A sitemap as a fetch job gets it: what it names, and what was wrong with it.
 
@@ -64,10 +69,12 @@ class PageFetcher:
         sketches: bool = False,
         capture: Capture = NO_CAPTURE,
         timeout: float | None = None,
+        finds_shells: bool = False,
+        renderer: PageRenderer | None = None,
     ) -> None:
         self._fetcher, self._robots, self._slot, self._now = fetcher, robots, slot, now
         self._reports_sitemaps, self._sketches, self._capture = reports_sitemaps, sketches, capture
-        self._timeout = timeout
+        self._timeout, self._finds_shells, self._renderer = timeout, finds_shells, renderer
         self._reported_origins: set[str] = set()  # origins
         self._head_requests: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
@@ -106,23 +113,31 @@ class PageFetcher:
             body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_SITEMAP_BODY_BYTES)
             with _memory_guard(body):
                 return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
-        if self._capture:
-            return self._fetch_with_capture(task, fetched_at, requests)
+        if self._capture or self._finds_shells or self._renderer is not None:
+            return self._fetch_with_document(task, fetched_at, requests)
         fetched = self._fetcher.get(task.url, headers=conditions(task), seconds=self._timeout)
         with _memory_guard(fetched):
             return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
 
-    def _fetch_with_capture(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
-        """Fetch the page and capture its fields and content."""
-        fetched = self._fetcher.get(
-            task.url, wants=self._capture.wants, headers=conditions(task), seconds=self._timeout
-        )
-        fetched = self._capture.as_without_capture(fetched)
-        with _memory_guard(fetched):
+    def _fetch_with_document(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
+        """Fetch the page, render it if a browser is to do so, and capture its fields and content."""
+        sent = self._fetcher.get(task.url, wants=self._capture.wants, headers=conditions(task), seconds=self._timeout)
+        received = self._capture.as_without_capture(sent)
+        fetched, rendering = received, None
+        with _memory_guard(received):
+            if self._renderer is not None:
+                try:
+                    fetched, rendering = self._renderer.render(task, fetched)
+                except FetchError as error:  # the browser crashed
+                    return crashed(task, fetched, fetched_at, requests, str(error))
             html = _html_of(task, fetched)
             document = document_of(html) if html is not None else None
-            result = result_of(task, fetched, fetched_at, requests, document, sketches=self._sketches)
-            return self._capture.capture(result, fetched, document, task.url)
+            if self._finds_shells and document is not None and (shell := shells.reason(document)):
+                return shell_of(task, fetched, fetched_at, requests, shell)
+            result = result_of(task, fetched, fetched_at, requests, document, sketches=self._sketches, shown=rendering)
+            return self._capture.capture(
+                result, received, document, task.url, fetched.body if document is not None else None
+            )
 
     def _check_external(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | RateLimited:
         """Check an external link, without credentials.
@@ -184,11 +199,15 @@ def result_of(
     document: Document | None = None,
     *,
     sketches: bool = False,
+    shown: Rendering | None = None,
 ) -> PageResult:
     """The result of a page, with links and metadata if it is HTML (`document`, if parsed already); with `sketches`
-    also the simhash of its text."""
+    also the simhash of its text. `shown`: how a browser rendered it, if one did."""
     html = document or _html_of(task, fetched)
     page = links.extract(html, task.url, sketches=sketches) if html is not None else links.NOTHING
+    if shown is not None and html is not None:
+        visited = (normalise(url, task.url) for url in shown.links)
+        page = links.with_links(page, [url for url in visited if url])
     redirect_to = ""
     if fetched.outcome is Outcome.REDIRECT and fetched.location:
         redirect_to = normalise(fetched.location, task.url) or ""
@@ -208,15 +227,43 @@ def result_of(
         directives=directives_of(page.metas, fetched.robots_tags, conf.ROBOTS_TOKEN).text,
         bytes=fetched.bytes_read,
         elapsed_ms=fetched.elapsed_ms,
-        requests=requests_before + fetched.requests,
+        requests=requests_before + fetched.requests + (shown.own_requests if shown is not None else 0),
         fetched_at=fetched_at,
         retry_after=fetched.retry_after,
         etag=task.etag if unchanged else fetched.etag,  # of an unchanged page: what the server was asked about
         last_modified=task.last_modified if unchanged else fetched.last_modified,
-        error=fetched.error or page.cut or _redirect_error(fetched, redirect_to),
+        error=fetched.error or page.cut or _redirect_error(fetched, redirect_to) or (shown.error if shown else ""),
         headers=fetched.headers,
         first_byte_ms=fetched.first_byte_ms,
         facts=page.facts,
+        rendering=task.rendering,
+    )
+
+
+def shell_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, why: str) -> PageResult:
+    """What is told of a page that a browser is to render."""
+    return PageResult(
+        id=task.id,
+        attempt=task.attempt,
+        outcome=fetched.outcome,
+        bytes=fetched.bytes_read,
+        requests=requests_before + fetched.requests,
+        fetched_at=fetched_at,
+        needs_browser=why,
+    )
+
+
+def crashed(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, error: str) -> PageResult:
+    """The result of a page whose browser crashed."""
+    return PageResult(
+        id=task.id,
+        attempt=task.attempt,
+        outcome=Outcome.CRASHED,
+        bytes=fetched.bytes_read,
+        requests=requests_before + fetched.requests,
+        fetched_at=fetched_at,
+        error=error,
+        rendering=task.rendering,
     )
 
 

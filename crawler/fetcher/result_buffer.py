@@ -10,7 +10,7 @@ import msgspec
 
 from crawler import logs
 from crawler.content.shelf import Shelf, lacks_room, named
-from crawler.core.crawl.messages import Batch, PageResult, SliceReport
+from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
 
 FLUSH_INTERVAL_S = 1.0
@@ -130,6 +130,7 @@ class ResultBuffer:
                 next_at=self._ended.get(number, (0.0, 0))[0],
                 requests=self._ended.get(number, (0.0, 0))[1],
                 done=number in self._ended,
+                version=RENDERING_VERSION if any(result.needs_browser for result in results) else USUAL_VERSION,
             )
             for number, results in self._results.items()
             if results or number in self._ended

@@ -52,7 +52,7 @@ class FetchSession:
         self.result_buffer = ResultBuffer(
             batch, self._push_reports, on_full=partial(note_shortage, Shortage.STORAGE_FULL)
         )
-        self._guard = guard_of(batch.policy.private_hosts)
+        self.guard = guard_of(batch.policy.private_hosts)
         self._lost, self._deadline = False, time.monotonic() + MAX_BATCH_S
         self.slices = [SliceRun(self, number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))
@@ -90,7 +90,7 @@ class FetchSession:
         return HostSlot(limiter, states, host, holder, host_policy, self.now, time.monotonic)
 
     def open_fetcher(self) -> HttpFetcher:
-        return fetcher_for(self.batch.policy, self._guard)
+        return fetcher_for(self.batch.policy, self.guard)
 
     def note_suspect(self, task: PageTask | None) -> bool:
         """Note the suspect that is about to be fetched, or that there is none; False when the lease is lost."""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
+from crawler.browser.chromium import BrowserMissing
 from crawler.core.crawl.messages import PageResult, PageTask
+from crawler.core.crawl.options import AUTO
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.errors import SealBroken
@@ -19,10 +21,12 @@ from crawler.fetcher.capture import Capture
 from crawler.fetcher.host_slot import RateLimited
 from crawler.fetcher.page import PageFetcher
 from crawler.fetcher.pool import PooledConnection
+from crawler.fetcher.rendering import PageRenderer
 from crawler.fetcher.robots_check import RobotsChecker
 from crawler.frontier.host_state import FailureStreak
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
+from crawler.http.event_loop import sleep
 
 if TYPE_CHECKING:
     from crawler.fetcher.session import FetchSession
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SLOT_POLL_S = 0.25  # between two tries for a slot, when all slots of a host are in use
+NO_BROWSER_PAUSE_S = 5.0  # before a worker without a browser hands back a page that needs one
 SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in another batch
 
 
@@ -50,6 +55,7 @@ class SliceRun:
         self._fetcher: HttpFetcher | None = None
         self._robots: RobotsChecker | None = None
         self._page_fetcher: PageFetcher | None = None
+        self._renderer: PageRenderer | None = None
 
     @property
     def host(self) -> str:
@@ -101,9 +107,11 @@ class SliceRun:
 
     def abort_if_invalid(self) -> None:
         """Abort the request under way if the slot is about to expire."""
-        fetcher = self._fetcher  # in the watch's thread, as above
+        fetcher, renderer = self._fetcher, self._renderer  # in the watch's thread, as above
         if fetcher is not None and not self.slot.is_valid():
             fetcher.abort()
+            if renderer is not None:
+                renderer.abort()
 
     def end(self) -> int:
         """Release everything. Returns how many requests, for robots.txt or an aborted page, are counted in no
@@ -115,7 +123,7 @@ class SliceRun:
         elif self._fetcher is not None:
             self._fetcher.close()
         self.slot.end()
-        self._fetcher = self._robots = self._page_fetcher = None  # the batch may go on for long
+        self._fetcher = self._robots = self._page_fetcher = self._renderer = None  # the batch may go on for long
         return self._unreported_requests
 
     def _begin(self) -> bool:
@@ -165,6 +173,10 @@ class SliceRun:
             return answer
         except (RedisError, BaseTimeoutException, Aborted):
             raise  # Redis is down, or RQ ends this job, or its worker is shutting down: not caused by the page
+        except BrowserMissing as error:  # the page is handed back; a worker that has a browser will come
+            log.warning("a page waits for another worker: %s", error)
+            sleep(NO_BROWSER_PAUSE_S)
+            raise Aborted from error
         except SealBroken as error:  # this worker has another SECRET_KEY than the manager; a retry may run elsewhere
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
@@ -224,6 +236,10 @@ class SliceRun:
             if self._policy.obey_robots:
                 holder = self._session.holder(self._number)
                 self._robots = RobotsChecker(self._fetcher, self._session.robots_cache, self.slot, holder, self._now)
+            if self._session.batch.rendered:
+                self._renderer = PageRenderer(
+                    self._policy, self._session.guard, self.slot, self._robots, self._note_sent
+                )
             self._page_fetcher = PageFetcher(
                 self._fetcher,
                 self._robots,
@@ -232,5 +248,7 @@ class SliceRun:
                 sketches=self._policy.sketches,
                 capture=Capture(self._policy.fields, self._policy.keep),
                 timeout=self._policy.page_timeout,
+                finds_shells=self._policy.render == AUTO and not self._session.batch.rendered,
+                renderer=self._renderer,
             )
         return self._page_fetcher

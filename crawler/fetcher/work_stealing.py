@@ -40,10 +40,11 @@ def check_interval(quiet_s: float) -> float:
 
 
 class WorkStealer:
-    """Runs one tick at a time in a thread of its own, so that no page waits for it."""
+    """Runs one tick at a time in a thread of its own, so that no page waits for it. Takes batches of one `queue`."""
 
-    def __init__(self, on_tick_done: Callable[[], None]) -> None:
-        self._on_tick_done = on_tick_done
+    def __init__(self, on_tick_done: Callable[[], None], queue: str = queues.FETCH) -> None:
+        self._on_tick_done, self._queue = on_tick_done, queue
+        self._batch_checks = 0 if queue == queues.RENDER else BATCH_CHECKS  # the places were counted when it was sent
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
         self._waited_at = time.monotonic()  # when a job was last seen to wait
@@ -60,15 +61,15 @@ class WorkStealer:
         """Run the first queued tick, if any; yield the first queued batch, if one is wanted. Only jobs that waited at
         some checks before: a free worker would have taken them by now."""
         try:
-            self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.next_jobs()}
+            self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.next_jobs(self._queue)}
             if self._checks:
                 self._waited_at = time.monotonic()
             if not self.is_busy() and (left_over := self._waiting_since(TICK_CHECKS)):
                 tick = queues.steal_tick(left_over)
                 if tick is not None:
                     self._run_tick(*tick)
-            if wants_batch and (left_over := self._waiting_since(BATCH_CHECKS)):
-                plain = queues.steal_batch(left_over)
+            if wants_batch and (left_over := self._waiting_since(self._batch_checks)):
+                plain = queues.steal_batch(left_over, self._queue)
                 if plain is not None and (batch := read_batch(plain)) is not None:
                     yield batch
         except RedisError as error:
@@ -78,11 +79,11 @@ class WorkStealer:
         """Take the first queued tick, which is run, and the first queued batch, without leaving them to other workers;
         and whether this worker is to do something else: another kind of job waits, or the batch was handed back."""
         try:
-            jobs = [job for job in queues.next_jobs() if not queues.is_poller(job)]
+            jobs = [job for job in queues.next_jobs(self._queue) if not queues.is_poller(job)]
             if not self.is_busy() and (tick := queues.steal_tick(jobs)) is not None:
                 self._run_tick(*tick)
             others_wait = any(map(queues.is_of_another_kind, jobs))
-            plain = queues.steal_batch(jobs)
+            plain = queues.steal_batch(jobs, self._queue)
             if plain is None:
                 return None, others_wait
             batch = read_batch(plain)

@@ -57,14 +57,19 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
     django.setup()
     command = load_command_class("crawler", "crawl")
     options = parse(command, arguments)
-    from crawler import conf
+    from crawler import clock, conf
+    from crawler.core.crawl.options import NEVER
     from crawler.core.crawl.politeness import chosen_delay
+    from crawler.launch import chromium
     from crawler.launch.autoscale import useful_workers
     from crawler.launch.services import apply_migrations, ensure_redis
     from crawler.launch.workers import Workers, usual_range
-    from crawler.queueing.workers import live_workers
+    from crawler.queueing.workers import browser_places, live_workers
     from crawler.redis_client import CONNECTION_CLASS
 
+    renders = options.render != NEVER
+    if renders:
+        chromium.require()
     apply_migrations()
     with ensure_redis(conf.data_dir()) as redis:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
@@ -79,6 +84,7 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
             preloaded=preloaded,
             usual=usual_range(chosen_delay(options.delay, options.per_minute)),
             useful=useful_workers,
+            renders=renders and browser_places(clock.epoch_seconds()) == 0,
         ):
             command.run_from_argv(["bin/crawl", "crawl", *arguments])
 

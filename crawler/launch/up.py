@@ -12,9 +12,12 @@ from pathlib import Path
 
 import django
 from django.core.exceptions import ImproperlyConfigured
+from honcho.environ import parse_procfile
 
 from crawler import conf
+from crawler.browser.chromium import BrowserMissing
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
+from crawler.launch import chromium
 from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
@@ -49,7 +52,9 @@ def run(options: Namespace, stop: StopSignal) -> None:
     apply_migrations()
     with (
         ensure_redis(conf.data_dir()) as redis,
-        Processes(ROOT / "Procfile", options.workers, _environment(options, redis.url)) as processes,
+        Processes(
+            ROOT / "Procfile", options.workers, _environment(options, redis.url), commands=_commands()
+        ) as processes,
         useful_workers_here(options.workers) as useful,
     ):
         _await_answers(options, processes, stop)
@@ -130,6 +135,16 @@ def _environment(options: Namespace, redis_url: str) -> dict[str, str]:
         "RQ_REDIS_URL": redis_url,
         "RQ_DASHBOARD_PORT": str(options.dashboard_port),
     }
+
+
+def _commands() -> dict[str, str]:
+    """The Procfile's commands, and a browser worker where there is a browser."""
+    commands: dict[str, str] = parse_procfile((ROOT / "Procfile").read_text()).processes
+    try:
+        chromium.require()
+    except BrowserMissing:
+        return commands
+    return {**commands, "browser": "bin/worker --render"}
 
 
 def _await_answers(options: Namespace, processes: Processes, stop: StopSignal) -> None:

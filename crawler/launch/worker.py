@@ -15,6 +15,7 @@ from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECO
 from crawler.redis_client import CONNECTION_CLASS
 from settings import environment
 
+WORKER, BROWSER_WORKER = "crawler.worker.Worker", "crawler.browser.worker.BrowserWorker"
 NAMED_BY_HONCHO = "HONCHO_PROCESS_NAME"  # honcho sets it for each of its processes
 
 EPILOG = """\
@@ -29,15 +30,16 @@ def main(arguments: list[str]) -> NoReturn:
         variables = worker_environment(os.environ)
     except ImproperlyConfigured as error:
         sys.exit(str(error))
-    os.execve(sys.executable, command(options.workers, further, is_verbose=options.verbose), variables)  # noqa: S606
+    line = command(options.workers, further, is_verbose=options.verbose, renders=options.render)
+    os.execve(sys.executable, line, variables)  # noqa: S606
 
 
-def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = False) -> list[str]:
+def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = False, renders: bool = False) -> list[str]:
     """The command line of RQ. The project's worker class waits for Redis and the database when RQ imports it."""
     kind = ["worker"] if workers == 1 else ["worker-pool", "--num-workers", str(workers)]
     loudness = "--verbose" if is_verbose else "--quiet"
-    base = [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", "crawler.worker.Worker"]
-    return [*base, *further, "crawl", "fetch"]
+    worker, queues = (BROWSER_WORKER, ("render",)) if renders else (WORKER, ("crawl", "fetch"))
+    return [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", worker, *further, *queues]
 
 
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
@@ -59,6 +61,11 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument(
         "-n", dest="workers", type=_count, default=1, metavar="N", help="number of workers, in one pool (default: 1)"
+    )
+    parser.add_argument(
+        "--render",
+        action="store_true",
+        help="render pages in Chromium, for crawls with the option --render; other workers manage and fetch",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="log a line for each job")
     return parser

@@ -19,10 +19,12 @@ from crawler.launch.preload import COMMAND, STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Child, Children
 from crawler.launch.services import RedisServer
 from crawler.launch.supervisor import ManagedProcess, Supervisor, WorkerRange
+from crawler.launch.worker import command
 from settings.environment import ROOT
 
 DEFAULT_WORKERS = 2
 DEFAULT_RANGE = WorkerRange(DEFAULT_WORKERS, max(DEFAULT_WORKERS, os.cpu_count() or 1))
+BROWSER_COMMAND = command(1, renders=True)
 IDLE_CHECKS = 3  # consecutive checks without any worker before our own are started
 
 log = logging.getLogger(__name__)
@@ -42,7 +44,7 @@ class Workers:
 
     A thread checks them once a second: it restarts a worker that exited, starts our own workers when those of another
     command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
-    the workers, if any are wanted.
+    the workers, if any are wanted. With `renders` there is a browser worker beside them.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Workers:
         preloaded: PreloadedWorker | None = None,
         usual: WorkerRange = DEFAULT_RANGE,
         useful: Callable[[], int | None] = lambda: None,
+        renders: bool = False,
     ) -> None:
         self._may_take_over = wanted is None
         self._usual = usual
@@ -67,6 +70,10 @@ class Workers:
         self._preloaded = preloaded
         self._begun = list[Child]()  # workers that it has become
         self._supervisor = Supervisor(self._children)
+        self._browser_children = Children(STOP_TIMEOUT_S) if renders else self._children  # each has a watchdog
+        self._browsers = Supervisor(self._browser_children)
+        if renders:
+            self._browsers.add(ManagedProcess("browser worker", self._start_browser))
         self._idle_checks = 0
         self._has_warned = False
         self._end = threading.Event()
@@ -76,11 +83,12 @@ class Workers:
     def __enter__(self) -> Self:
         try:
             self._supervisor.fill()
+            self._browsers.fill()
             if self._preloaded:
                 self._preloaded.release()
             self._thread.start()
         except BaseException:
-            self._children.stop()
+            self._stop()
             raise
         return self
 
@@ -89,6 +97,10 @@ class Workers:
     ) -> None:
         self._end.set()
         self._thread.join()
+        self._stop()
+
+    def _stop(self) -> None:
+        self._browser_children.stop()
         self._children.stop()
 
     def _add(self, count: int) -> None:
@@ -107,6 +119,10 @@ class Workers:
         with self._log_file.open("ab") as output:
             return self._children.start(COMMAND, output=output, directory=ROOT)
 
+    def _start_browser(self) -> Child:
+        with self._log_file.open("ab") as output:
+            return self._browser_children.start(BROWSER_COMMAND, output=output, directory=ROOT)
+
     def _run(self) -> None:
         while not self._end.wait(1.0):
             try:
@@ -118,7 +134,8 @@ class Workers:
         """1. Redis. 2. Our workers; warn once if they keep exiting. 3. If no workers are left: start our own; if there
         are some: as many more as are useful."""
         self._redis.revive()
-        in_trouble = [end for end in self._supervisor.ended() if end.pause > 1.0]
+        ended = [*self._supervisor.ended(), *(self._browsers.ended() if len(self._browsers) else ())]
+        in_trouble = [end for end in ended if end.pause > 1.0]
         if in_trouble and not self._has_warned:
             self._has_warned = True
             log.warning("%s keeps exiting. Its log is %s.", in_trouble[0], self._log_file)
@@ -129,3 +146,4 @@ class Workers:
         elif self._may_take_over:
             self._autoscaler.check()
         self._supervisor.fill()
+        self._browsers.fill()

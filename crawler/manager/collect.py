@@ -14,6 +14,7 @@ from crawler import conf
 from crawler.core.crawl import retries
 from crawler.core.crawl.discovery import Discovery, Place, discoveries, suspected, with_not_followed, with_tidied_keys
 from crawler.core.crawl.messages import PageResult, SliceReport, decode_head, decode_report, unstorable
+from crawler.core.crawl.options import NEVER
 from crawler.core.errors import NewerMessage
 from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
@@ -142,6 +143,7 @@ def _process_results(
     responses to the cache. A long sitemap takes several commits; `between` is called after each but the last."""
     now = context.now()
     results, wasted_requests = fill_in_unchanged(context, results)
+    results, shells = _without_shells(results)
     closed, retries_due = _split_results(results, now)
     scope = Scope.of(context.crawl.start_urls, context.options)
     closings = [with_tidied_keys(with_not_followed(result, context.options), scope) for result in closed]
@@ -153,7 +155,8 @@ def _process_results(
     new = _check_traps(context, [found[fact] for fact in new_facts], places)
     on_closed = page_notifier(context.options, closings)
     rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
-    applied = writer.apply(context.id, closings, retries_due, new, now, requests + wasted_requests, on_closed, rewind)
+    requests += wasted_requests
+    applied = writer.apply(context.id, closings, retries_due, new, now, requests, on_closed, rewind, shells)
     crash_point("collect: committed")
     if applied.is_over:
         return  # cancelled meanwhile: the discovered pages are not in the table (rule R2b)
@@ -162,6 +165,13 @@ def _process_results(
     remember(context, [fact for fact in new_facts if fact not in applied.left_out])
     context.frontier.dead_letters.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     store(context, to_cache)
+
+
+def _without_shells(results: Sequence[PageResult]) -> tuple[list[PageResult], list[PageResult]]:
+    """The results, and those that only tell that a browser is to render the page: it stays open, and goes back to the
+    ready queue when its slice is complete."""
+    shells = [result for result in results if result.needs_browser]
+    return ([result for result in results if not result.needs_browser] if shells else list(results)), shells
 
 
 def _split_results(results: Iterable[PageResult], now: float) -> tuple[list[PageResult], list[Retry]]:
@@ -244,14 +254,18 @@ def _check_traps(context: TickContext, new: list[Discovery], places: Mapping[int
 
 
 def _complete_slices(context: TickContext, done: Sequence[SliceReport]) -> None:
-    """Complete the slices that are done; their pages that are still open in the table go back to the frontier."""
+    """Complete the slices that are done; their pages that are still open in the table go back to the frontier: to their
+    lane, or in the same step to that of pages which a browser renders."""
     ended = _still_leased(context, done)  # checked again: another tick may have completed some meanwhile
     still_open = queries.open_pages(context.id, [page for _, _, ids in ended for page in ids])
     update_paces(context, [report.host for report, _, _ in ended])
-    with context.frontier.redis.pipeline(transaction=False) as pipe:
+    with context.frontier.redis.pipeline(transaction=context.options.render != NEVER) as pipe:
         for report, lane, ids in ended:
-            rest = [queue_item(still_open[page]) for page in ids if page in still_open]
+            rest = [queue_item(still_open[page], context.options) for page in ids if page in still_open]
+            moved = [item for item in rest if retries.is_rendered(item.host) and not retries.is_rendered(lane)]
+            stay = [item for item in rest if item not in moved] if moved else rest
             context.frontier.leases.complete_slice(
-                report.batch, report.token, report.slice, lane, rest, report.next_at, pipe
+                report.batch, report.token, report.slice, lane, stay, report.next_at, pipe
             )
+            context.frontier.ready_queue.enqueue(moved, pipe)
         pipe.execute()

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from crawler import clock
 from crawler.core.crawl import politeness, retries
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.messages import PAGE
+from crawler.core.crawl.options import ALWAYS, CrawlOptions
 from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
 from crawler.core.urls.normalise import host_of
 from crawler.frontier.frontier import Frontier
@@ -38,10 +39,20 @@ class TickContext:
         return self.frontier.now()
 
 
-def queue_item(page: OpenPage) -> QueueItem:
+def queue_item(page: OpenPage, options: CrawlOptions) -> QueueItem:
     """An open page as an item of the ready queue, in its lane of its host."""
-    lane = retries.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths)
+    lane = retries.lane_of(
+        host_of(page.url),
+        is_suspect=bool(page.died_with),
+        deaths=page.deaths,
+        is_rendered=bool(rendering_of(page, options)),
+    )
     return QueueItem(page.id, lane, page.due_at, page.priority)
+
+
+def rendering_of(page: OpenPage, options: CrawlOptions) -> str:
+    """Why a browser is to render this page; "" = it is not, or not yet."""
+    return page.rendering or (ALWAYS if options.render == ALWAYS and page.kind == PAGE else "")
 
 
 def update_paces(context: TickContext, hosts: Iterable[str]) -> None:

@@ -13,22 +13,23 @@ from crawler.core.crawl import retries
 from crawler.core.crawl.cache_policy import NO_VALIDATORS
 from crawler.core.crawl.collectors import batch_id
 from crawler.core.crawl.completion import Limit
-from crawler.core.crawl.messages import Batch, FetchPolicy, PageTask, Slice
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch, FetchPolicy, PageTask, Slice
+from crawler.core.crawl.options import AUTO, NEVER, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import own_hosts_of
+from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.ready_queue import Level, SliceOrder
 from crawler.manager.collect import process_results
-from crawler.manager.context import TickContext, queue_item, update_paces
+from crawler.manager.context import TickContext, queue_item, rendering_of, update_paces
 from crawler.manager.response_cache import CacheHits, look_up
 from crawler.models import Crawl
 from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
-from crawler.queueing.workers import worker_count
+from crawler.queueing.workers import browser_places, worker_count
 from crawler.storage import queries, writer
 from crawler.storage.queries import OpenPage
 
@@ -36,6 +37,7 @@ MAX_LEVEL_WAIT_S = 10.0  # a level whose last pages have a later Retry-After doe
 MAX_REFILL_PAGES = 5_000  # per tick
 PREFETCH_BATCHES = 2  # batches queued beyond one per worker; few, because a later choice of pages is a better one
 MAX_PAGES_PER_BATCH = 512  # a batch with this many pages gets no further slice
+RENDER_SECONDS = 15.0  # that a page may spend in the browser, unless the crawl says otherwise
 MAX_CACHE_REPLAY_S = 2.0  # a tick closes pages from the response cache for this long
 
 
@@ -46,6 +48,7 @@ class _BatchDraft:
     id: str
     token: str
     slices: list[tuple[str, list[int]]]  # lane (see `core.crawl.retries`), page ids
+    rendered: bool = False  # in a browser
 
     @property
     def pages(self) -> int:
@@ -60,7 +63,7 @@ def dispatch(context: TickContext) -> int:
     """
     refill(context)
     began = context.now()
-    while drafts := _dequeue_drafts(context):
+    while drafts := [*_dequeue_drafts(context), *_dequeue_rendered(context)]:
         crash_point("dispatch: slices taken")
         batches = _build_batches(context, drafts)
         worth_sending = [batch for batch in batches if any(part.pages for part in batch.slices)]
@@ -115,7 +118,7 @@ def _enqueue(context: TickContext, rows: Sequence[OpenPage]) -> None:
     if not rows:
         return
     update_paces(context, [host_of(row.url) for row in rows])
-    context.frontier.ready_queue.enqueue(queue_item(row) for row in rows)
+    context.frontier.ready_queue.enqueue(queue_item(row, context.options) for row in rows)
     crash_point("refill: pages let in")
 
 
@@ -129,7 +132,8 @@ def _free_capacity(context: TickContext) -> int:
     ready_queue = context.frontier.ready_queue
     handed_out = ready_queue.handed_out()
     let_in = ready_queue.size()
-    room = min(MAX_REFILL_PAGES, conf.max_ready_pages() - let_in, _remaining_quota(context, let_in + handed_out))
+    bounded = ready_queue.size(rendered=False) if context.options.render == AUTO else let_in  # shells hold up nothing
+    room = min(MAX_REFILL_PAGES, conf.max_ready_pages() - bounded, _remaining_quota(context, let_in + handed_out))
     limits = context.options
     if limits.max_pages is None and limits.max_bytes is None:
         return room
@@ -162,8 +166,9 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     """Dequeue slices and distribute them over as many batches as the workers can use. Suspects (`core.crawl.retries`)
     get batches of their own."""
     now, leases, workers = context.now(), context.frontier.leases, worker_count()
-    outstanding, waiting_now = leases.outstanding(), len(leases.unclaimed())
-    room = min(conf.max_batches() - outstanding, workers + PREFETCH_BATCHES - waiting_now)
+    batches, unclaimed = (_fetched(names) for names in (leases.batches(), leases.unclaimed()))
+    outstanding = len(batches)
+    room = min(conf.max_batches() - outstanding, workers + PREFETCH_BATCHES - len(unclaimed))
     if room <= 0:
         return []
     # A batch of few hosts is done soon, and the next should be queued already. One of many hosts takes long, and a
@@ -199,9 +204,36 @@ def _dequeue_round(
     return len(dequeued)
 
 
-def _new_draft() -> _BatchDraft:
+def _fetched(batches: Sequence[str]) -> list[str]:
+    """Those that need no browser."""
+    return [batch for batch in batches if not queues.is_rendered(batch)]
+
+
+def _dequeue_rendered(context: TickContext) -> list[_BatchDraft]:
+    """Dequeue a slice for each free place of the browser workers, if pages wait for one. The places are taken first,
+    because other crawls' managers do the same."""
+    now, ready_queue = context.now(), context.frontier.ready_queue
+    due = ready_queue.next_due(rendered=True) if context.options.render != NEVER else None
+    if due is None or due > now:
+        return []
+    places, all_places = BrowserPlaces(context.frontier.redis), browser_places(now)
+    room = conf.max_batches() - context.frontier.leases.outstanding()
+    drafts = [_new_draft(rendered=True) for _ in range(min(all_places, room))]
+    keys = [context.frontier.keys.lease(draft.id) for draft in drafts]
+    given = places.take(keys, all_places, now)
+    orders = [SliceOrder(draft.id, draft.token, 0, (draft.id, draft.token), rendered=True) for draft in drafts[:given]]
+    dequeued = {slice_.batch: slice_ for slice_ in ready_queue.dequeue(orders, now)} if orders else {}
+    for draft in drafts:
+        if (slice_ := dequeued.get(draft.id)) is not None:
+            draft.slices.append((slice_.lane, slice_.pages))
+    places.confirm([key for key, draft in zip(keys, drafts, strict=True) if draft.slices])
+    places.give_back([key for key, draft in zip(keys[:given], drafts, strict=False) if not draft.slices])
+    return [draft for draft in drafts if draft.slices]
+
+
+def _new_draft(*, rendered: bool = False) -> _BatchDraft:
     collector = secrets.randbelow(conf.collectors())
-    return _BatchDraft(batch_id(queues.new_id("fetch"), collector), secrets.token_hex(8), [])
+    return _BatchDraft(batch_id(queues.batch_name(rendered=rendered), collector), secrets.token_hex(8), [], rendered)
 
 
 def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> list[Batch]:
@@ -222,18 +254,32 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> list[
             token=draft.token,
             policy=policy,
             slices=tuple(
-                Slice(retries.host_of(lane), _tasks(ids, rows, known), retries.batch_size(lane) is not None)
+                Slice(
+                    retries.host_of(lane),
+                    _tasks(ids, rows, known, context.options),
+                    retries.batch_size(lane) is not None,
+                )
                 for lane, ids in draft.slices
             ),
+            version=RENDERING_VERSION if context.options.render != NEVER else USUAL_VERSION,
+            rendered=draft.rendered,
         )
         for draft in drafts
     ]
 
 
-def _tasks(ids: Sequence[int], rows: dict[int, OpenPage], known: CacheHits) -> tuple[PageTask, ...]:
+def _tasks(
+    ids: Sequence[int], rows: dict[int, OpenPage], known: CacheHits, options: CrawlOptions
+) -> tuple[PageTask, ...]:
     return tuple(
         PageTask(
-            row.id, row.url, row.attempts + 1, row.expires_at, row.kind, *known.validators.get(page, NO_VALIDATORS)
+            row.id,
+            row.url,
+            row.attempts + 1,
+            row.expires_at,
+            row.kind,
+            *known.validators.get(page, NO_VALIDATORS),
+            rendering_of(row, options),
         )
         for page in ids
         if (row := rows.get(page))
@@ -258,6 +304,10 @@ def _policy(context: TickContext) -> FetchPolicy:
         fields=options.fields,
         keep=options.keep,
         page_timeout=options.page_timeout,
+        render=options.render,
+        wait_for=options.wait_for,
+        render_seconds=options.render_timeout or RENDER_SECONDS,
+        scroll=options.scroll,
     )
 
 

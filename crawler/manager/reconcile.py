@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
+from operator import itemgetter
 from typing import cast
 from uuid import UUID
 
@@ -33,6 +34,7 @@ from crawler.crawls.delete import delete_in_steps
 from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, shortage_now, shortage_of
 from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
+from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED, CrawlKeys
 from crawler.frontier.results import MARK_FRESH_S, Mark, TickEnd
@@ -41,6 +43,7 @@ from crawler.models import NOT_OVER, Crawl
 from crawler.notices import outbox
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
+from crawler.queueing.workers import browser_places
 from crawler.storage import queries
 from crawler.storage.database import is_lock_timeout
 
@@ -91,9 +94,15 @@ def scan_within(seconds: float) -> None:
 
 def scan_when_due(frontier: Frontier, now: float) -> None:
     """Called at the end of a tick: it may leave a host that is due before the next scan."""
-    due = frontier.ready_queue.next_due()
+    dues = frontier.ready_queue.next_due(), frontier.ready_queue.next_due(rendered=True)
+    due = min((moment for moment in dues if moment is not None), default=None)
     if due is not None:
         scan_within(max(MIN_CHECK_INTERVAL_S, due - now))
+
+
+def has_free_browser(redis: Redis, now: float) -> bool:
+    """Whether a browser worker could render another page."""
+    return browser_places(now) > BrowserPlaces(redis).taken()
 
 
 def seconds_until_scan() -> float | None:
@@ -227,11 +236,15 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         pipe.get(keys.mark)
         pipe.get(keys.closing)
         pipe.get(keys.tick)
-        lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked = pipe.execute()
+        pipe.zrange(keys.lanes(rendered=True).hosts, 0, 0, withscores=True)
+        lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked, rendered = pipe.execute()
     mark, last = Mark.read(raw), TickEnd.read(ticked)
     losses = [now + lock_ms / MS_PER_S + EXPIRY_SLACK_S] if lock_ms >= 0 else []
     losses += [look_at for _, look_at in next_lease]
     losses += [mark.sent_at + MARK_FRESH_S + EXPIRY_SLACK_S] if mark is not None else []
+    waits_for_browser = bool(rendered) and not has_free_browser(frontier.redis, now)
+    if rendered and not waits_for_browser:
+        first = [min([*first, *rendered], key=itemgetter(1))]
     return Signs(
         locked=lock_ms != NO_SUCH_KEY,
         tick_coming=mark is not None and (mark.is_fresh(now) or mark.job in waiting()),
@@ -243,5 +256,6 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
         rewound=not lined_up or (last is not None and last.is_in_future(now)),
+        waits_for_browser=waits_for_browser,
         next_loss=min((loss for loss in losses if loss > now), default=None),
     )

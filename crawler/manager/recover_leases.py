@@ -7,6 +7,7 @@ from collections.abc import Collection
 from crawler import conf
 from crawler.core.crawl import retries
 from crawler.core.crawl.collectors import collector_of
+from crawler.core.crawl.options import NEVER
 from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
@@ -26,7 +27,10 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
         return 0
     others = context.frontier.collectors_with_results() - {context.collector}
     now, batches = context.now(), {lease.batch for lease in overdue if collector_of(lease.batch) not in others}
-    queued, started = queues.queued(queues.FETCH), queues.started(queues.FETCH)
+    queued, started = (
+        jobs(queues.FETCH) | jobs(queues.RENDER) if context.options.render != NEVER else jobs(queues.FETCH)
+        for jobs in (queues.queued, queues.started)
+    )
     taken_back = 0
     for lease in context.frontier.leases.overdue(now):
         if lease.batch not in batches:
@@ -72,7 +76,7 @@ def _count_death(context: TickContext, lease: Lease, now: float) -> None:
 
 def _reclaim(context: TickContext, lease: Lease) -> None:
     still_open = queries.open_pages(context.id, _ids(lease)).values()
-    context.frontier.reclaim(lease, [queue_item(page) for page in still_open])
+    context.frontier.reclaim(lease, [queue_item(page, context.options) for page in still_open])
 
 
 def _ids(lease: Lease) -> list[int]:

@@ -20,6 +20,7 @@ from crawler.core.crawl import retries
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
 from crawler.core.crawl.holds import hold_message, hold_reason
+from crawler.core.crawl.options import NEVER
 from crawler.core.crawl.politeness import (
     HOLD_UP_A_WORKER,
     HostLook,
@@ -43,7 +44,7 @@ from crawler.frontier.results import LOCK_TTL_S
 from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
-from crawler.queueing.workers import listeners
+from crawler.queueing.workers import browser_places, listeners
 from crawler.storage import queries
 from crawler.storage.database import silent_lock
 
@@ -143,6 +144,8 @@ class Seen:
     given_up: int
     newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
     is_autoscaled: bool  # an autoscaler runs, which starts workers
+    for_browser: int = 0  # pages that wait for a browser, and are due
+    browser_places: int = 0
     memory: Memory | None = None  # of Redis; None = not known
 
     @property
@@ -165,10 +168,12 @@ def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tupl
 
 
 def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
-    queued = {name: queues.queued(name) for name in (queues.CRAWL, queues.FETCH)}
+    renders = crawl.chosen.render != NEVER
+    queued = {name: queues.queued(name) for name in (queues.CRAWL, queues.FETCH, queues.RENDER)}
     seen = take_snapshot(frontier, SHOWN)
-    started = queues.started(queues.FETCH)
-    batches = [_batch(crawl, lease, look_at, seen, queued[queues.FETCH], started) for lease, look_at in seen.leases]
+    sent = queued[queues.FETCH] | queued[queues.RENDER]
+    started = queues.started(queues.FETCH) | queues.started(queues.RENDER)
+    batches = [_batch(crawl, lease, look_at, seen, sent, started) for lease, look_at in seen.leases]
     judge = _Judge(crawl, seen, frontier.redis, visible)
     return Seen(
         snapshot=seen,
@@ -180,6 +185,8 @@ def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
         given_up=frontier.dead_letters.count_since(seen.now - GIVEN_UP_WITHIN),
         newly_given_up=frontier.dead_letters.newest(SHOWN_LATELY),
         is_autoscaled=has_autoscaler(frontier.redis),
+        for_browser=frontier.ready_queue.counts(seen.now, rendered=True).due if renders else 0,
+        browser_places=browser_places(seen.now) if renders else 0,
         memory=capacity.memory_of(frontier.redis),
     )
 
@@ -336,6 +343,8 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
         crawl_workers=seen.workers[queues.CRAWL],
         fetch_workers=seen.workers[queues.FETCH],
         is_autoscaled=seen.is_autoscaled,
+        for_browser=seen.for_browser,
+        browser_places=seen.browser_places,
         stirred=_stirred(crawl, seen, now),
         is_lined_up=looked.has_cursor,
         batches=[HandedOut(batch.hold, len(batch.open_ids), batch.back_in) for batch in seen.batches],

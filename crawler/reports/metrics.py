@@ -11,18 +11,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.db.models import Case, Count, F, JSONField, When
-from redis import RedisError
+from redis import Redis, RedisError
 
 from crawler import clock
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.options import NEVER, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
 from crawler.frontier import metrics
+from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.metrics import QueueMetrics, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
 from crawler.queueing import queues
-from crawler.queueing.workers import listeners
+from crawler.queueing.workers import browser_places, listeners
 from crawler.reports import scale
 
 _OPTIONS_IF_RUNNING = Case(When(state=State.RUNNING, then=F("options")), output_field=JSONField())
@@ -45,12 +47,22 @@ class FromTable:
 
 
 @dataclass(frozen=True)
+class Browsers:
+    """The browser workers, and the pages that wait for one."""
+
+    places: int
+    taken: int  # of them
+    pages_waiting: int  # of running crawls
+
+
+@dataclass(frozen=True)
 class FromRedis:
     jobs: Mapping[str, int]  # queue -> jobs that wait
     workers: Mapping[str, int]  # queue -> workers that listen to it
     workers_wanted: int | None  # see `reports.scale`; None = not known which crawls run
     frontier: QueueMetrics
     ticks: TickTimes
+    browsers: Browsers
 
 
 def of_table() -> FromTable:
@@ -89,9 +101,19 @@ def of_redis(running: Mapping[str, CrawlOptions] | None) -> FromRedis | None:
             workers_wanted=None if running is None else scale.scale_of(running).wanted,
             frontier=metrics.read_queue_metrics(redis, list(running or ()), clock.epoch_seconds()),
             ticks=metrics.read_tick_times(redis),
+            browsers=_browsers(redis, running or {}),
         )
     except (ServiceDown, RedisError):
         return None
+
+
+def _browsers(redis: Redis, running: Mapping[str, CrawlOptions]) -> Browsers:
+    rendering = [crawl for crawl, options in running.items() if options.render != NEVER]
+    return Browsers(
+        places=browser_places(clock.epoch_seconds()),
+        taken=BrowserPlaces(redis).taken(),
+        pages_waiting=sum(Frontier(redis, crawl).ready_queue.size(rendered=True) for crawl in rendering),
+    )
 
 
 def _counted() -> list[str]:

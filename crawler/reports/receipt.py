@@ -11,11 +11,13 @@ from crawler.core.crawl import schedule
 from crawler.core.crawl.completion import Ended, State, ended, sentence
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.notices import ENDS
+from crawler.core.crawl.options import NEVER
 from crawler.core.crawl.outcomes import Category
 from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery
+from crawler.storage import queries
 
 LIST = ("lines", "taken", "invalid", "duplicates")
 """The part of a list in the receipt; receipts of other crawls have no "list"."""
@@ -53,6 +55,8 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     }
     if crawl.source:
         receipt["list"] = {name: crawl.source_report.get(name, 0) for name in LIST}
+    if crawl.is_over and crawl.chosen.render != NEVER:
+        receipt["rendered"] = queries.count_rendered(crawl.id)
     receipt["notifications"] = _notifications(crawl)
     if crawl.is_over and not adds_up(receipt):
         raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")

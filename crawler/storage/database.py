@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from django.core import checks
 from django.core.management import CommandError
 from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -29,8 +31,9 @@ def is_behind(connection: BaseDatabaseWrapper) -> bool:
 
 
 def watch() -> None:
-    """Make `manage.py migrate` end with an explanation, before it changes anything, when it cannot upgrade."""
-    pre_migrate.connect(_refuse, dispatch_uid="crawler.storage.database.refuse")
+    """Make `manage.py migrate` end with an explanation, before it changes anything, when it cannot upgrade. It runs
+    this check first; later it would complain of migrations that follow on ones it does not know."""
+    checks.register(_refuse, checks.Tags.database)
 
 
 def _refuse_partly_replaced(loader: MigrationLoader) -> None:
@@ -42,13 +45,14 @@ def _refuse_partly_replaced(loader: MigrationLoader) -> None:
             raise NotUpgradable(applied[-1][1], LAST_BEFORE_SQUASH)
 
 
-def _refuse(app_config: Any, using: str, **_: Any) -> None:
-    if app_config.label != APP:
-        return
-    try:
-        _refuse_partly_replaced(MigrationLoader(connections[using]))
-    except NotUpgradable as error:
-        raise CommandError(str(error)) from None
+def _refuse(app_configs: Any, databases: Sequence[str] | None = None, **_: Any) -> list[checks.CheckMessage]:
+    """Raises CommandError, of which users see one line."""
+    for name in databases or ():
+        try:
+            _refuse_partly_replaced(MigrationLoader(connections[name]))
+        except NotUpgradable as error:
+            raise CommandError(str(error)) from None
+    return []
 
 
 # Limits of PostgreSQL sessions, so that a machine that disappears does not block the others.

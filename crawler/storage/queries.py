@@ -30,6 +30,7 @@ class OpenPage:
     expires_at: float | None = None
     priority: int = USUAL_PRIORITY
     kind: str = PAGE
+    rendering: str = ""  # why a browser renders it
 
 
 def all_rows(crawl: UUID) -> QuerySet[Page]:
@@ -77,7 +78,7 @@ def priorities(crawl: UUID) -> list[int]:
 
 def open_with_attempts(crawl: UUID) -> list[OpenPage]:
     """Open pages that were requested at least once, or may have been by a worker that died."""
-    was_tried = Q(attempts__gt=0) | ~Q(died_with="")
+    was_tried = Q(attempts__gt=0) | ~Q(died_with="") | ~Q(rendering="")
     return list(_open(Page.objects.filter(was_tried, crawl_id=crawl, status=Page.OPEN).order_by("id")))
 
 
@@ -112,6 +113,12 @@ def count_rows(crawl: UUID) -> Tallies:
     return tallied(groups.annotate(pages=Count("id")))
 
 
+def count_rendered(crawl: UUID) -> dict[str, int]:
+    """How many pages a browser has rendered, by the reason."""
+    rendered = Page.objects.filter(~Q(rendering=""), crawl_id=crawl, status=Page.CLOSED).order_by()
+    return dict(rendered.values_list("rendering").annotate(pages=Count("id")))
+
+
 def next_expiry(crawl: UUID) -> float | None:
     """Epoch seconds when the next open page expires."""
     open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)
@@ -127,6 +134,6 @@ def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
 
 
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
-    fields = ("id", "url", "attempts", "due_at", "deaths", "died_with", "expires_at", "priority", "kind")
+    fields = ("id", "url", "attempts", "due_at", "deaths", "died_with", "expires_at", "priority", "kind", "rendering")
     for values in rows.values_list(*fields):
         yield OpenPage(*values)

@@ -36,6 +36,7 @@ _CLOSED_WITH = {
     "directives": "text",
     "not_followed": "integer",
     "reused": "boolean",
+    "rendering": "text",
 }
 """Columns that are set when a page is closed."""
 
@@ -70,7 +71,22 @@ def _closed(result: PageResult) -> Row:
         "directives": storable(result.directives),
         "not_followed": result.not_followed,
         "reused": result.reused,
+        "rendering": result.rendering,
     }
+
+
+_NOTE_RENDERING = Statement(
+    """
+    UPDATE crawler_page SET rendering = {rendering} {rows}
+    WHERE id = {page} AND status = 0 AND crawler_page.rendering = ''
+    """,
+    {"page": "bigint", "rendering": "text"},
+)
+
+
+def note_rendering(results: Iterable[PageResult]) -> None:
+    """Note that a browser is to render these pages, and why."""
+    _NOTE_RENDERING.run([{"page": result.id, "rendering": result.needs_browser} for result in results])
 
 
 _NOTE_ATTEMPT = Statement(

@@ -79,8 +79,10 @@ def apply(
     requests: int = 0,
     on_closed: OnClosed | None = None,
     on_reopened: Callable[[], object] | None = None,
+    shells: Sequence[PageResult] = (),
 ) -> ApplyResult:
-    """Close pages, note retries and insert discoveries, all or nothing.
+    """Close pages, note retries and pages that a browser is to render (`shells`), and insert discoveries, all or
+    nothing.
 
     A closed page does not change, the unique key refuses duplicate discoveries, and nothing changes in a crawl that is
     over. `requests` are those that belong to no page. `on_closed` is called with the closed pages in the same
@@ -94,6 +96,7 @@ def apply(
             if on_closed is not None and closed:
                 on_closed(row, closed)
             _note_retries(crawl, retries, change)
+            _note_shells(crawl, shells, change)
             redirected = [page for page in found if page.hops] if row.chosen.max_depth is not None else []
             _move_up_redirect_targets(redirected, row, change)
             judged = quarantine.sort_out(row, found, change.results)
@@ -195,6 +198,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
             attempts=0,
             deaths=0,
             died_with="",
+            rendering="",
             due_at=0,
             put_off=None,
             expires_at=expiry(row.chosen, began, now),
@@ -302,6 +306,18 @@ def _note_retries(crawl: UUID, retries: Sequence[Retry], change: CounterChange) 
             change.retries += 1
             change.count_requests(result)
     sql.note_attempts((retry.result, retry.due_at, retry.put_off) for retry in news.values())
+
+
+def _note_shells(crawl: UUID, shells: Sequence[PageResult], change: CounterChange) -> None:
+    """Note which open pages a browser is to render, with the requests that told so; those noted already are left out.
+    As in `_close` nothing changes between the query and the statement."""
+    if not shells:
+        return
+    known = queries.open_pages(crawl, [result.id for result in shells])
+    news = {result.id: result for result in shells if result.id in known and not known[result.id].rendering}
+    for result in news.values():
+        change.count_requests(result)
+    sql.note_rendering(news.values())
 
 
 def _set_aside(traps: Mapping[int, Sequence[int]], change: CounterChange) -> None:

@@ -174,6 +174,10 @@ def _of_redis(redis: FromRedis) -> Iterator[Metric]:
     yield _one("crawler_hosts_waiting", "Hosts with queued pages.", frontier.hosts)
     yield _one("crawler_hosts_held", "Of them, those that may not be requested yet.", frontier.hosts_held)
     yield _one("crawler_host_wait_seconds", "Time until the last of them may be requested.", frontier.longest_hold)
+    browsers = redis.browsers
+    yield _one("crawler_browser_places", "Pages that browser workers render at a time.", browsers.places)
+    yield _one("crawler_browser_places_taken", "Of them, those that are taken.", browsers.taken)
+    yield _one("crawler_pages_for_browsers", "Pages that wait for a browser.", browsers.pages_waiting)
     yield _one("crawler_tick_last_seconds", "Duration of the last tick.", ticks.last)
     bounds = [*map(str, BUCKET_BOUNDS_S), "+Inf"]
     cumulated = list(zip(bounds, accumulate(map(float, ticks.buckets)), strict=True))

@@ -55,7 +55,7 @@ def test_one_that_another_job_has_claimed_is_left_to_it(bench: Bench, newer: dic
 def test_one_that_was_taken_beside_another_batch_is_handed_back(
     bench: Bench, newer: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queues, "steal_batch", lambda among: newer)
+    monkeypatch.setattr(queues, "steal_batch", lambda among, queue: newer)
     with WorkStealer(lambda: None) as helper:
         assert helper.take_next() == (None, True)  # so that the job ends, and its worker with it
     assert len(bench.context.frontier.results.read(9)) == 1

@@ -108,6 +108,7 @@ class Signs:
     closing_at: float | None = None  # epoch seconds when the last, put-off pages close; None = other pages are open
     paused: bool = False  # no page may be handed out
     rewound: bool = False  # the frontier is to be filled again from the first row of the table
+    waits_for_browser: bool = False  # pages wait for a place in a browser, and there is none
     next_loss: float | None = None  # epoch seconds when a lease, a lock or a mark expires unless it is renewed
 
     def next_moment(self, now: float) -> float | None:
@@ -147,6 +148,8 @@ def needs_tick(signs: Signs, now: float) -> bool:
         return True
     if signs.next_due is not None:
         return signs.next_due <= now
+    if signs.waits_for_browser:
+        return False
     return signs.leases == 0  # nothing is handed out and nothing waits: finished, or lost by Redis
 
 

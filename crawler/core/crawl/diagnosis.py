@@ -18,6 +18,7 @@ WORKER_SILENT_AFTER_S = 4.0  # since it last renewed its lease, which it does ev
 MANAGER_SILENT_AFTER_S = 10.0  # a tick that takes longer hands over to the next one
 MAX_CLAIM_S = 5.0  # from the start of a job to the claim of its batch
 
+START_A_BROWSER = "start one in the project folder with bin/worker --render"
 START_ONE = "start one in the project folder with bin/worker"
 AUTOSCALED = "No worker is running yet: an autoscaler starts the first one."
 LOCK_SILENT_AFTER_S = 2.0  # without a statement in an open transaction; a running manager executes many per second
@@ -102,6 +103,8 @@ class Facts:
     batches: Sequence[HandedOut] = ()
     hosts: Sequence[HostWait] = ()  # some of the waiting hosts, the next one first
     hosts_waiting: int = 0  # how many there are
+    for_browser: int = 0  # pages that wait for a browser, and are due
+    browser_places: int = 0  # pages that the browser workers render at a time
     held_up: Sequence[HostWait] = ()  # the hosts being fetched, if the worker has to wait for each of them
     reports: int = 0  # of fetch jobs, not processed yet
     manager: Manager = Manager.RESTING
@@ -176,7 +179,7 @@ def _paused(facts: Facts) -> Iterator[str]:
 
 def _running(facts: Facts) -> list[str]:
     short = [waits_for(facts.shortage)] if facts.shortage is not None else []
-    sentences = [*short, *_no_worker(facts), *_all_done(facts), *_closing(facts), *_in_hand(facts)]
+    sentences = [*short, *_no_worker(facts), *_no_browser(facts), *_all_done(facts), *_closing(facts), *_in_hand(facts)]
     if facts.open_pages and not facts.batches_in(Hold.FETCHING):
         sentences += _waiting(facts)
     return sentences or [_last_resort(facts)]
@@ -207,6 +210,16 @@ def _no_worker(facts: Facts) -> Iterator[str]:
         return
     missing = "fetch" if facts.crawl_workers else "crawl"
     yield f'Workers are running, but none of them listens to the queue "{missing}": {START_ONE}.'
+
+
+def _no_browser(facts: Facts) -> Iterator[str]:
+    if not facts.for_browser:
+        return
+    wait = f"{counted(facts.for_browser, 'page')} {'waits' if facts.for_browser == 1 else 'wait'}"
+    if facts.browser_places:
+        yield f"{wait} for one of {counted(facts.browser_places, 'place')} in the browsers."
+    else:
+        yield f"{wait} for a browser worker, and none is running: {START_A_BROWSER}."
 
 
 def _all_done(facts: Facts) -> Iterator[str]:

@@ -28,8 +28,11 @@ from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
 from crawler.core.html.page_metadata import Facts
 
-VERSION = 1
-"""Of the messages this version of the project sends, and the newest it understands. Those without one are older."""
+VERSION = 2
+"""The newest this version of the project understands. Messages without one are older."""
+
+USUAL_VERSION = 1  # that this version of the project sends
+RENDERING_VERSION = 2  # of batches whose pages may need a browser: an earlier version would take them for empty
 
 USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
@@ -66,6 +69,10 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[FieldRule, ...] = ()  # what is read from each page
     keep: tuple[str, ...] = ()  # content formats, of `core.crawl.options`
     page_timeout: float | None = None  # seconds one request for a page may take; None = as the installation allows
+    render: str = "never"  # whether a browser renders pages, of `core.crawl.options`
+    wait_for: tuple[str, ...] = ()  # CSS: a rendered page is complete when one of them matches
+    render_seconds: float = 15.0  # that a page may spend in the browser
+    scroll: bool = False  # to the end of rendered pages
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):
@@ -78,6 +85,7 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
     kind: str = PAGE
     etag: str = ""  # of the cached response; "" = none
     last_modified: str = ""  # the same
+    rendering: str = ""  # why a browser renders it, see `core.html.shells`; "" = it does not, or not yet
 
 
 class Slice(msgspec.Struct, frozen=True, array_like=True):
@@ -97,7 +105,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     token: str  # the lease's token
     policy: FetchPolicy
     slices: tuple[Slice, ...]
-    version: int = VERSION
+    version: int = USUAL_VERSION
+    rendered: bool = False  # in a browser; its job is in a queue of its own
 
     def to_plain(self) -> dict[str, Any]:
         """Plain lists, dicts and strings, which RQ may pickle and a dashboard can show."""
@@ -118,7 +127,7 @@ class BatchHead(msgspec.Struct, frozen=True, kw_only=True):
     site: str
     id: str
     token: str
-    version: int = VERSION
+    version: int = USUAL_VERSION
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> BatchHead:
@@ -159,6 +168,8 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_byte_ms: int = 0  # until the headers were complete
     facts: Facts = NO_FACTS  # metadata of an HTML page
     kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
+    rendering: str = ""  # why a browser rendered it
+    needs_browser: str = ""  # why a browser is to render it: this is no result yet, but of its own HTML
 
 
 def unstorable(result: PageResult) -> PageResult:
@@ -184,7 +195,7 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
     next_at: float = 0.0  # epoch seconds before which the host must not be requested again
     requests: int = 0  # for robots.txt, and in no result, because no page was requested after it
     done: bool = False  # the last report of this slice; pages of it without a result were not requested
-    version: int = VERSION
+    version: int = USUAL_VERSION
 
 
 class ReportHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -197,7 +208,7 @@ class ReportHead(msgspec.Struct, frozen=True, kw_only=True):
     next_at: float = 0.0
     requests: int = 0
     done: bool = False
-    version: int = VERSION
+    version: int = USUAL_VERSION
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -28,7 +28,7 @@ from crawler.core.crawl.option_kinds import (
     option,
 )
 from crawler.core.errors import BadInput
-from crawler.core.extraction.rules import FieldRule, check_rules
+from crawler.core.extraction.rules import FieldRule, check_rules, check_selector
 from crawler.core.text.patterns import check_patterns
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import check_host, check_prefix, from_person, origin_of
@@ -73,6 +73,19 @@ EXTERNALS = Choice(
     "check", "record", {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"}
 )
 
+NEVER, AUTO, ALWAYS = "never", "auto", "always"
+RENDER = Choice(
+    "auto",
+    NEVER,
+    {NEVER: "Never", AUTO: "Where a page is empty without its scripts", ALWAYS: "Always"},
+)
+
+
+def _check_css(field: str, typed: Sequence[str]) -> None:
+    for selector in typed:
+        check_selector(field, "Wait for an element", selector)
+
+
 FIRST = OptionGroup("", "", "limits")
 LIMITS = OptionGroup("Limits", "when to stop", "limits")
 SITE = OptionGroup("Scope", "hosts, paths, patterns", "scope")
@@ -81,6 +94,7 @@ TRAPS = OptionGroup("Traps", "calendars, filters, parameters", "links and sitema
 SITEMAPS = OptionGroup("Sitemaps", "pages listed by the site", "links and sitemaps")
 POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "politeness")
 REPORTS = OptionGroup("Reports", "further checks", "reports")
+RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering")
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
 NOTICES = OptionGroup("Notices", "receivers and events")
 
@@ -209,6 +223,28 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         command_help="do not obey robots.txt (on sites you own)",
     )
     near_duplicates: bool = option(Switch(), REPORTS, "Find near-duplicates", "Find pages with nearly the same text.")
+    render: str = option(
+        RENDER,
+        RENDERING,
+        "Render in a browser",
+        "Run the scripts of pages, in Chromium. What they show is read; it takes a second or so per page and needs a "
+        "browser worker (bin/worker --render).",
+    )
+    wait_for: tuple[str, ...] = option(
+        Lines("main article", _check_css, "CSS"),
+        RENDERING,
+        "Wait for an element",
+        "Render until a CSS selector matches. Without one, until the page has loaded and requests nothing any more.",
+    )
+    render_timeout: float | None = option(
+        Span("10s", empty="15 seconds"),
+        RENDERING,
+        "Time in the browser",
+        "Give a page this long in the browser. What it shows by then is read.",
+    )
+    scroll: bool = option(
+        Switch(), RENDERING, "Scroll to the end", "Scroll rendered pages to their end. Some load more then."
+    )
     revisit: bool = option(
         Switch(),
         CACHING,
@@ -267,6 +303,12 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
         query_params.check_parameter("drop_parameters", parameter)
     check_rules("fields", options.fields)
     check_keep("keep", options.keep, uses_cache=options.revisit or options.response_ttl is not None)
+    if options.render != NEVER and (options.revisit or options.response_ttl is not None):
+        raise BadInput(
+            "render",
+            "What a browser shows may change while the page's own HTML does not, so pages are not rendered together "
+            "with the options to ask only for what changed or to reuse responses. Leave out these, or do not render.",
+        )
     chosen_events("notify_events", options.notify_events)
     if Event.PAGE in options.notify_events and not any(getattr(options, name) for name in PAGE_RECEIVERS):
         raise BadInput("notify_events", "Only webhooks get page notices; add one, or leave out the event `page`.")

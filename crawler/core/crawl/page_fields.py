@@ -240,6 +240,14 @@ PAGE_FIELDS = (
         ValueType.BOOLEAN,
     ),
     PageField(
+        "rendering",
+        "Rendered because",
+        "Why a browser rendered it: `always`, or `noscript`, `root` or `empty` where its own HTML says next to "
+        "nothing; empty if none did.",
+        "root",
+        column=TableColumn(15, "rendering"),
+    ),
+    PageField(
         "kind",
         "Type",
         "`page`, `sitemap`, or `external` for a link to another site.",

@@ -60,7 +60,7 @@ def _check(field: str, who: str, rule: FieldRule) -> None:
         raise BadInput(
             field, f"{who}, name: it must begin with a letter and have letters, digits and _ alone, 50 at most."
         )
-    _check_selector(field, who, rule.selector)
+    check_selector(field, f"{who}, selector", rule.selector)
     if rule.what not in WHAT:
         raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {shown(rule.what)}.")
     if rule.attribute and not _ATTRIBUTE.fullmatch(rule.attribute):
@@ -79,17 +79,17 @@ def _check(field: str, who: str, rule: FieldRule) -> None:
         raise BadInput(field, f"{who}, pattern: {error.message}") from None
 
 
-def _check_selector(field: str, who: str, selector: str) -> None:
+def check_selector(field: str, who: str, selector: str) -> None:
     import soupsieve  # it imports BeautifulSoup, which a tick of a crawl without rules does not need
 
     if not selector.strip():
-        raise BadInput(field, f"{who}, selector: it is empty; give a CSS selector such as h1 or .price.")
+        raise BadInput(field, f"{who}: it is empty; give a CSS selector such as h1 or .price.")
     if len(selector) > MAX_SELECTOR:
-        raise BadInput(field, f"{who}, selector: it is longer than {MAX_SELECTOR} characters.")
+        raise BadInput(field, f"{who}: it is longer than {MAX_SELECTOR} characters.")
     try:
         soupsieve.compile(selector)
     except (soupsieve.SelectorSyntaxError, NotImplementedError, ValueError, RecursionError) as error:
-        raise BadInput(field, f"{who}, selector: {selector!r} cannot be used: {_reason(selector, error)}") from None
+        raise BadInput(field, f"{who}: {selector!r} cannot be used: {_reason(selector, error)}") from None
 
 
 def _reason(selector: str, error: Exception) -> str:

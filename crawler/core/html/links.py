@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -87,6 +88,17 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
         facts = replace(facts, malformed=tuple(broken.links), malformed_number=broken.number)
     cut = found.cut or (TOO_MANY_TAGS if document.is_cut else "")
     return Extracted(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, facts, cut)
+
+
+def with_links(page: Extracted, urls: Sequence[str]) -> Extracted:
+    """The same page with further links, which have no text."""
+    new = [url for url in dict.fromkeys(urls) if url not in set(page.links)]
+    if not new:
+        return page
+    places, texts, rels = page.occurrences
+    added = range(len(page.links), len(page.links) + len(new))
+    occurrences = Occurrences([*places, *added], [*texts, *("" for _ in new)], rels)
+    return dataclasses.replace(page, links=(*page.links, *new), occurrences=occurrences)
 
 
 def _title_of(page: LexborHTMLParser) -> str:

@@ -188,6 +188,7 @@ FOLDED = (
     _fold(options.LIMITS, "deadline", "page_ttl", "page_timeout"),
     _fold(options.TRAPS, "traps", "keep_parameters", "drop_parameters"),
     _fold(options.CACHING),
+    _fold(options.RENDERING),
     _fold(OptionGroup("Extraction", "fields by CSS selectors"), "rules", "try_url"),
     _fold(
         OptionGroup("Content", "HTML, text, Markdown, WARC"),

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from crawler.core.crawl.messages import (
+    USUAL_VERSION,
     VERSION,
     Batch,
     BatchHead,
@@ -45,7 +46,7 @@ def test_a_batch_travels_as_plain_values() -> None:
     assert Batch.from_plain(plain) == batch
     assert (
         msgspec.json.encode(plain["slices"])
-        == b'[["example.com",[[1,"http://example.com/",1,null,"page","",""]],false]]'
+        == b'[["example.com",[[1,"http://example.com/",1,null,"page","","",""]],false]]'
     )
 
 
@@ -76,11 +77,16 @@ BATCH = Batch(
         fields=(FieldRule(name="price", selector=".price"),),
         keep=("html",),
         page_timeout=10.0,
+        render="auto",
+        wait_for=("main",),
+        render_seconds=20.0,
+        scroll=True,
     ),
     slices=(
         Slice("example.com", (PageTask(7, "http://example.com/a", 2, 1_800_000_000.0, "sitemap", '"x"', "yesterday"),)),
-        Slice("example.org", (PageTask(8, "http://example.org/", 1),), suspects=True),
+        Slice("example.org", (PageTask(8, "http://example.org/", 1, rendering="root"),), suspects=True),
     ),
+    rendered=True,
 )
 REPORT = SliceReport(
     batch=BATCH.id,
@@ -122,6 +128,8 @@ REPORT = SliceReport(
             first_byte_ms=12,
             facts=Facts(description="A description"),
             kept={"html": ["object", 0, 10]},
+            rendering="root",
+            needs_browser="root",
         ),
     ),
 )
@@ -201,7 +209,7 @@ def test_of_a_newer_report_only_the_head_is_understood(change: dict[str, Any]) -
     with pytest.raises(NewerMessage):
         decode_report(raw)
     head = decode_head(raw)
-    assert msgspec.structs.replace(head, version=VERSION) == msgspec.structs.replace(REPORT, results=())
+    assert msgspec.structs.replace(head, version=USUAL_VERSION) == msgspec.structs.replace(REPORT, results=())
 
 
 def test_a_malformed_message_of_this_version_is_an_error() -> None:

@@ -16,11 +16,12 @@ from crawler.fetcher import loop
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.manager import reconcile, tick
-from crawler.queueing import queues, wakeups
+from crawler.queueing import wakeups
 from tests.manager.machine import memory
 from tests.manager.machine.ledger import Ledger
 from tests.manager.machine.people import People
 from tests.manager.machine.stage import Moment, Process, crash_points
+from tests.manager.machine.workers import QUEUES
 from tests.manager.machine.world import World
 
 STEPS = {
@@ -177,7 +178,7 @@ class Happenings(People):
         self.workers.start_one()
 
     def rq_loses_a_job(self) -> None:
-        self.workers.lose_next(self.chance.choice((queues.CRAWL, queues.FETCH)))
+        self.workers.lose_next(self.chance.choice(QUEUES))
 
     # Time
 

@@ -19,7 +19,7 @@ from crawler.core.crawl import politeness, traps
 from crawler.core.crawl.messages import SliceReport
 from crawler.core.crawl.outcomes import Outcome
 from crawler.crawls import delete
-from crawler.fetcher import host_slot, loop, result_buffer, session, work_stealing
+from crawler.fetcher import host_slot, loop, rendering, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
@@ -36,6 +36,7 @@ from tests.manager.machine.ledger import Excuses, Ledger
 from tests.manager.machine.stage import AtOnce, Stage
 from tests.manager.machine.workers import Workers
 from tests.manager.machine.world import World
+from tests.rendering_twin import Browser
 
 MAX_ATTEMPTS = 3
 
@@ -92,6 +93,8 @@ class Machine:
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
+            (rendering, "Renderer", Browser({})),
+            (queues, "is_to_render", lambda: bool(self.redis.llen(f"rq:queue:{queues.RENDER}"))),
             (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
         ):
             self.patches.setattr(owner, name, value)

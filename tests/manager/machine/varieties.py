@@ -83,6 +83,7 @@ VARIETIES = {
     "forgetful": Variety(FORGETFUL, (*AT_WORK, *FORGETTING)),
     "governed": Variety(GOVERNED, AMONG_PEOPLE),
     "limited": Variety(LIMITED, AT_WORK, LIMITS),
+    "rendered": Variety({**FORGETFUL, "somebody sends again": 2}, (*AT_WORK, *FORGETTING), ({"render": "always"},)),
     "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS)),
     "collectors": Variety(AMONG_COLLECTORS, AT_WORK, ({}, *LIMITS), collectors=3),
     "all and collectors": Variety(

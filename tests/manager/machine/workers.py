@@ -29,6 +29,7 @@ Plain = dict[str, Any]
 """A batch as RQ stores it."""
 
 BELIEVED_ALIVE = 90  # seconds for which RQ calls a job started although its worker has died
+QUEUES = (queues.CRAWL, queues.FETCH, queues.RENDER)
 LISTED = 3  # workers that RQ lists, so that several batches go out at once
 
 
@@ -52,12 +53,13 @@ class Workers:
         self.ran = deque[str](maxlen=20)  # descriptions of the last jobs
 
     def come(self) -> None:
-        """RQ lists some."""
-        self._redis.sadd(f"rq:workers:{queues.FETCH}", *(f"worker{number}" for number in range(LISTED)))
+        """RQ lists some, of all queues."""
+        for queue in (queues.FETCH, queues.RENDER):
+            self._redis.sadd(f"rq:workers:{queue}", *(f"worker{number}" for number in range(LISTED)))
 
     def start_one(self) -> None:
         """What RQ does when a worker starts: it looks for abandoned jobs."""
-        for name in (queues.CRAWL, queues.FETCH):
+        for name in QUEUES:
             clean_registries(django_rq.get_queue(name, connection=self._redis))
 
     @property
@@ -67,27 +69,26 @@ class Workers:
     @property
     def is_idle(self) -> bool:
         """Whether nothing at all waits."""
-        return not self._redis.exists(*(f"rq:queue:{name}" for name in (queues.CRAWL, queues.FETCH)))
+        return not self._redis.exists(*(f"rq:queue:{name}" for name in QUEUES))
 
     @property
     def has_work(self) -> bool:
         """Whether anything but watches waits."""
-        waiting = [
-            job for name in (queues.CRAWL, queues.FETCH) for job in self._redis.lrange(f"rq:queue:{name}", 0, -1)
-        ]
+        waiting = [job for name in QUEUES for job in self._redis.lrange(f"rq:queue:{name}", 0, -1)]
         return not all(job.startswith(b"watch-") for job in waiting)
 
     def pop_batch(self) -> Job | None:
         """The next batch, while other workers have what waits before it."""
-        for raw in self._redis.lrange(f"rq:queue:{queues.FETCH}", 0, -1):
-            if raw.startswith(b"fetch-") and self._redis.exists(Job.key_for(raw.decode())):
-                self._redis.lrem(f"rq:queue:{queues.FETCH}", 1, raw)
-                return Job.fetch(raw.decode(), connection=self._redis)
+        for queue in (queues.FETCH, queues.RENDER):
+            for raw in self._redis.lrange(f"rq:queue:{queue}", 0, -1):
+                if raw.startswith((b"fetch-", b"render-")) and self._redis.exists(Job.key_for(raw.decode())):
+                    self._redis.lrem(f"rq:queue:{queue}", 1, raw)
+                    return Job.fetch(raw.decode(), connection=self._redis)
         return None
 
     def pop(self) -> Job | None:
-        """What a worker takes next from its two queues; a job whose data is gone is passed over."""
-        for name in (queues.CRAWL, queues.FETCH):
+        """What a worker takes next from its queues; a job whose data is gone is passed over."""
+        for name in QUEUES:
             while raw := self._redis.lpop(f"rq:queue:{name}"):
                 try:
                     return Job.fetch(raw.decode(), connection=self._redis)
@@ -141,11 +142,13 @@ class Workers:
 
         return noted
 
-    def adopting(self, adopt: Callable[[Sequence[str]], Plain | None]) -> Callable[[Sequence[str]], Plain | None]:
+    def adopting(
+        self, adopt: Callable[[Sequence[str], str], Plain | None]
+    ) -> Callable[[Sequence[str], str], Plain | None]:
         """Notes what a fetch job takes out of the queue."""
 
-        def noted(among: Sequence[str]) -> Plain | None:
-            plain = adopt(among)
+        def noted(among: Sequence[str], queue: str) -> Plain | None:
+            plain = adopt(among, queue)
             if plain is not None:
                 self._at_work[-1].helped.append(Batch.from_plain(plain))
             return plain

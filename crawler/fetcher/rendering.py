@@ -1,0 +1,109 @@
+"""Renders a fetched page in a browser, with the manners of its crawl: robots.txt and the host's turn hold for every
+further request to the page's own host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from crawler import conf, encryption
+from crawler.browser.renderer import Renderer
+from crawler.core.crawl.messages import FetchPolicy, PageTask
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.rendering import RenderChoices
+from crawler.core.urls.normalise import normalise
+from crawler.fetcher.host_slot import HostSlot
+from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
+from crawler.http.client import gateway_of
+from crawler.http.fetcher import NOTHING, Fetched, is_html
+from crawler.http.guard import Guard
+from crawler.http.request import RequestHeaders
+
+if TYPE_CHECKING:
+    from crawler.browser.page import Rendering
+
+OWN_HEADERS = frozenset({"accept", "accept-encoding", "user-agent"})
+"""Headers that the browser chooses itself."""
+
+
+class PageRenderer:
+    """Renders the pages of one slice."""
+
+    def __init__(
+        self,
+        policy: FetchPolicy,
+        guard: Guard,
+        slot: HostSlot,
+        robots: RobotsChecker | None,
+        note_sent: Callable[[], None],
+    ) -> None:
+        self._policy, self._slot, self._robots, self._note_sent = policy, slot, robots, note_sent
+        self._guard = guard
+        credentials = encryption.opened(policy.sealed)
+        self._headers = RequestHeaders(policy.user_agent, credentials, policy.own_hosts)
+        self._gateway = gateway_of(credentials.proxy, guard)
+        self._renderer = Renderer()
+        self._choices = RenderChoices(
+            wait_for=", ".join(policy.wait_for),
+            seconds=policy.render_seconds,
+            scroll=policy.scroll,
+            max_bytes=conf.render_bytes(),
+        )
+
+    def render(self, task: PageTask, fetched: Fetched) -> tuple[Fetched, Rendering | None]:
+        """The page as the browser shows it, in UTF-8; a redirect if its scripts went to another page. None if there is
+        nothing to render: it is no HTML, or no success. Raises BrowserCrashed and Aborted."""
+        is_page = fetched.outcome is Outcome.SUCCESS and bool(fetched.body) and is_html(fetched.content_type)
+        if not is_page:
+            return fetched, None
+        rendering = self._renderer.render(
+            task.url,
+            fetched,
+            self._choices,
+            guard=self._guard,
+            gateway=self._gateway,
+            user_agent=self._policy.user_agent,
+            headers_for=self._headers_for,
+            may_request=self._may_request,
+            take_turn=self._take_turn,
+        )
+        if rendering.redirect_to and normalise(rendering.redirect_to, task.url) != task.url:
+            moved = msgspec.structs.replace(
+                fetched, outcome=Outcome.REDIRECT, location=rendering.redirect_to, body=b"", share=None
+            )
+            return moved, rendering
+        if not rendering.html:  # it could not be read: the page is as it was sent, and the error says why
+            return fetched, rendering
+        shown = msgspec.structs.replace(
+            fetched, body=rendering.html, content_type_header="text/html; charset=utf-8", share=None
+        )
+        return shown, rendering
+
+    def abort(self) -> None:
+        """End the page under way; called by any thread."""
+        self._renderer.abort()
+
+    def _headers_for(self, url: str) -> Mapping[str, str]:
+        """Credentials, where they belong."""
+        address = normalise(url)
+        if address is None:
+            return {}
+        headers = self._headers.headers(address, NOTHING, anonymous=False)
+        return {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS}
+
+    def _may_request(self, url: str) -> bool:
+        """Whether robots.txt allows it; called for the page's own host. What is not known is not asked for."""
+        address = normalise(url)
+        if self._robots is None or address is None:
+            return address is not None
+        ruling = self._robots.decide(address)
+        return isinstance(ruling, RobotsDecision) and ruling.refusal(address) is None
+
+    def _take_turn(self) -> bool:
+        """Wait until the page's own host may be asked again."""
+        if not self._slot.wait_for_grant():
+            return False
+        self._note_sent()
+        return True

@@ -1,0 +1,210 @@
+"""Pages that need a browser wait in lanes of their own, until a browser worker has a free place."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.browser.page import Rendering
+from crawler.clock import epoch_seconds
+from crawler.core.crawl.outcomes import Outcome
+from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
+from crawler.http.errors import FetchError
+from crawler.jobs import fetch
+from crawler.manager.reconcile import scan
+from crawler.manager.tick import manage
+from crawler.models import Page
+from crawler.queueing import queues
+from crawler.reports.diagnosis import waits_because
+from crawler.reports.receipt import receipt_of
+from tests import site
+from tests.bench import Bench
+from tests.rendering_twin import Browser
+
+SHELL = '<title>Shop</title><script src="/shop.js"></script><div id="root"></div>'
+SITE = {"/": site.page("/shop", "/text"), "/shop": SHELL, "/text": "words", "/cart": SHELL, "/hidden": "more words"}
+
+pytestmark = pytest.mark.site(SITE)
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
+    return Browser({"/shop": site.page("/cart", "/hidden"), "/cart": site.page("/")}).installed(monkeypatch)
+
+
+def come(places: int = 2, name: str = "browser") -> None:
+    BrowserPlaces(queues.connection()).register(BrowserWorker(name, places), epoch_seconds())
+
+
+def work(bench: Bench, *, renders: bool = True) -> None:
+    """Until no tick and no batch waits; idle pollers are left out, which would wait for a browser. A fetch job runs
+    ticks, too, in a thread that may be at work when the job has ended."""
+    idle = 0
+    while idle < 3:
+        done = manage(bench.crawl.id)
+        batches = [*bench.batches(), *(bench.batches("render") if renders else [])]
+        for batch in batches:
+            fetch(batch.to_plain())
+        idle = 0 if batches or "took in 0" not in done else idle + 1
+        if bench.state() == "finished":
+            return
+
+
+def rendering_of(bench: Bench) -> dict[str, str]:
+    rows = Page.objects.filter(crawl=bench.crawl).values_list("url", "rendering")
+    return {url.removeprefix(bench.site.url): rendering for url, rendering in rows}
+
+
+def test_shells_are_rendered_and_other_pages_are_not(bench: Bench, browser: Browser) -> None:
+    come()
+    bench.start(render="auto")
+    work(bench)
+    assert bench.state() == "finished"
+    assert rendering_of(bench) == {"/": "", "/text": "", "/shop": "root", "/cart": "root", "/hidden": ""}
+    assert sorted(browser.rendered) == ["/cart", "/shop"]
+
+
+def test_always_renders_every_page_once(bench: Bench, browser: Browser) -> None:
+    come()
+    bench.start(render="always")
+    work(bench)
+    assert bench.state() == "finished"
+    assert set(rendering_of(bench).values()) == {"always"}
+    assert sorted(browser.rendered) == ["/", "/cart", "/hidden", "/shop", "/text"]
+    assert bench.site.hits["/shop"] == 1
+
+
+def test_the_receipt_has_the_rendered_pages_and_all_requests(bench: Bench, browser: Browser) -> None:
+    come()
+    bench.start(render="auto", obey_robots=False)
+    work(bench)
+    receipt = receipt_of(bench.crawl)
+    assert receipt["rendered"] == {"root": 2}
+    assert (receipt["discovered"], receipt["fetched"], receipt["retries"]) == (5, 5, 0)
+    assert receipt["requests"] == sum(bench.site.hits.values()) == 7  # a shell is asked for twice
+
+
+def test_without_a_browser_worker_the_other_pages_go_on_and_the_crawl_says_what_it_waits_for(
+    bench: Bench, browser: Browser
+) -> None:
+    bench.start(render="auto")
+    work(bench)
+    assert bench.state() == "running"
+    assert list(Page.objects.filter(status=Page.OPEN).values_list("rendering", flat=True)) == ["root"]
+    assert waits_because(bench.crawl) == (
+        "1 page waits for a browser worker, and none is running: start one in the project folder with "
+        "bin/worker --render."
+    )
+    assert browser.rendered == []
+
+
+def test_it_goes_on_when_a_browser_worker_comes(bench: Bench, browser: Browser) -> None:
+    bench.start(render="auto")
+    work(bench)
+    assert scan().woken == 0
+    come()
+    assert scan().woken == 1
+    work(bench)
+    assert bench.state() == "finished"
+
+
+def test_no_more_is_handed_out_than_the_browser_workers_have_places(bench: Bench, browser: Browser) -> None:
+    bench.site.pages["/"] = site.page(*(f"/shell/{number}" for number in range(40)))
+    bench.site.pages |= {f"/shell/{number}": SHELL for number in range(40)}
+    bench.start(render="auto", concurrency=64)
+    work(bench)
+    come(places=2)
+    come(places=1, name="another")
+    manage(bench.crawl.id)
+    batches = bench.batches("render")
+    assert len(batches) == 3
+    manage(bench.crawl.id)
+    assert bench.batches("render") == []
+    fetch(batches[0].to_plain())
+    work(bench)
+    assert len(browser.rendered) == 40 - sum(len(part.pages) for batch in batches[1:] for part in batch.slices)
+
+
+def test_two_crawls_share_the_places(bench: Bench, browser: Browser) -> None:
+    first = bench.start("/shop", render="always")
+    come(places=1)
+    manage(first.id)
+    second = bench.start("/shop", render="always")
+    manage(second.id)
+    assert [batch.crawl for batch in bench.batches("render")] == [str(first.id)]
+
+
+def test_after_redis_lost_its_data_shells_go_to_a_browser_at_once(bench: Bench, browser: Browser) -> None:
+    bench.start(render="auto")
+    work(bench)
+    queues.connection().flushall()
+    come()
+    work(bench)
+    assert bench.state() == "finished"
+    assert bench.site.hits["/shop"] == 2
+
+
+def test_a_redirect_by_script_is_a_redirect(bench: Bench, browser: Browser) -> None:
+    browser.pages["/shop"] = Rendering(redirect_to=f"{bench.site.url}/hidden", html=b"<p>Wait")
+    come()
+    bench.start("/shop", render="auto")
+    work(bench)
+    page = Page.objects.get(url__endswith="/shop")
+    assert (page.outcome, page.redirect_to) == (Outcome.REDIRECT, f"{bench.site.url}/hidden")
+    assert Page.objects.get(url__endswith="/hidden").hops == 1
+
+
+def test_addresses_given_to_the_history_are_links(bench: Bench, browser: Browser) -> None:
+    browser.pages["/shop"] = Rendering(html=b"<p>Shop", links=(f"{bench.site.url}/hidden",))
+    come()
+    bench.start("/shop", render="auto")
+    work(bench)
+    assert rendering_of(bench) == {"/shop": "root", "/hidden": ""}
+
+
+class Crashed(FetchError):
+    outcome = Outcome.CRASHED
+
+
+def test_a_page_whose_browser_crashed_is_tried_again(bench: Bench, browser: Browser) -> None:
+    shown = iter([Crashed("the browser crashed"), site.page("/hidden")])
+    browser.pages["/shop"] = lambda: _raised(next(shown))
+    come()
+    bench.start("/shop", render="auto")
+    work(bench)
+    assert bench.state() == "running"
+    Page.objects.filter(status=Page.OPEN).update(due_at=0)
+    queues.connection().flushall()
+    come()
+    work(bench)
+    assert bench.state() == "finished"
+    assert Page.objects.get(url__endswith="/shop").attempts == 2
+
+
+def test_a_page_that_always_crashes_the_browser_closes_as_crashed(bench: Bench, browser: Browser) -> None:
+    browser.pages["/shop"] = Crashed("the browser crashed")
+    bench.start("/shop", render="auto")
+    for _ in range(4):
+        come()
+        work(bench)
+        Page.objects.filter(status=Page.OPEN).update(due_at=0)
+        queues.connection().flushall()
+    work(bench)
+    assert bench.state() == "finished"
+    page = Page.objects.get()
+    assert (page.outcome, page.attempts, page.error) == (Outcome.CRASHED, 3, "the browser crashed")
+
+
+def test_an_earlier_version_of_the_project_does_not_take_these_batches(bench: Bench) -> None:
+    bench.start(render="auto")
+    manage(bench.crawl.id)
+    (batch,) = bench.batches()
+    assert batch.version == 2
+    plain = bench.start(render="never")
+    manage(plain.id)
+    assert [other.version for other in bench.batches()] == [1]
+
+
+def _raised(shown: str | Exception) -> str:
+    if isinstance(shown, Exception):
+        raise shown
+    return shown

@@ -1,0 +1,43 @@
+"""A browser for tests of the protocol: it knows what each page shows, and no Chromium runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from crawler.browser.page import Rendering
+from crawler.fetcher import rendering
+from crawler.http.fetcher import Fetched
+
+Shown = str | Rendering | Exception | Callable[[], str | Rendering]
+
+
+class Browser:
+    """Shows `pages`, by path; others as they were sent."""
+
+    def __init__(self, pages: Mapping[str, Shown]) -> None:
+        self.pages = dict(pages)
+        self.rendered: list[str] = []  # paths, in order
+
+    def __call__(self) -> Browser:
+        return self
+
+    def abort(self) -> None:
+        """Nothing is under way for long."""
+
+    def render(self, url: str, fetched: Fetched, choices: object, **more: Any) -> Rendering:
+        path = "/" + url.split("/", 3)[3]
+        self.rendered.append(path)
+        shown = self.pages.get(path, fetched.body.decode())
+        if callable(shown):
+            shown = shown()
+        if isinstance(shown, Exception):
+            raise shown
+        return Rendering(html=shown.encode()) if isinstance(shown, str) else shown
+
+    def installed(self, monkeypatch: pytest.MonkeyPatch) -> Browser:
+        """In place of Chromium, in this process."""
+        monkeypatch.setattr(rendering, "Renderer", self)
+        return self
