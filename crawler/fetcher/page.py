@@ -236,7 +236,7 @@ def result_of(
         headers=fetched.headers,
         first_byte_ms=fetched.first_byte_ms,
         facts=page.facts,
-        rendering=task.rendering,
+        rendering=task.rendering if shown is not None else "",
     )
 
 

@@ -19,6 +19,7 @@ from crawler.reports.receipt import receipt_of
 from tests import site
 from tests.bench import Bench
 from tests.rendering_twin import Browser
+from tests.site import Reply
 
 SHELL = '<title>Shop</title><script src="/shop.js"></script><div id="root"></div>'
 SITE = {"/": site.page("/shop", "/text"), "/shop": SHELL, "/text": "words", "/cart": SHELL, "/hidden": "more words"}
@@ -71,6 +72,24 @@ def test_always_renders_every_page_once(bench: Bench, browser: Browser) -> None:
     assert set(rendering_of(bench).values()) == {"always"}
     assert sorted(browser.rendered) == ["/", "/cart", "/hidden", "/shop", "/text"]
     assert bench.site.hits["/shop"] == 1
+
+
+@pytest.mark.site({"/": site.page("/file", "/gone"), "/file": Reply("x", headers={"Content-Type": "text/plain"})})
+def test_what_is_no_page_is_not_rendered(bench: Bench, browser: Browser) -> None:
+    come()
+    bench.start(render="always")
+    work(bench)
+    assert rendering_of(bench) == {"/": "always", "/file": "", "/gone": ""}
+    assert browser.rendered == ["/"]
+
+
+def test_a_page_that_could_not_be_read_in_the_browser_is_as_it_was_sent(bench: Bench, browser: Browser) -> None:
+    browser.pages["/"] = Rendering(error="not complete after 15 seconds in the browser")
+    come()
+    bench.start(render="always")
+    work(bench)
+    assert set(rendering_of(bench)) == {"/", "/shop", "/text", "/cart", "/hidden"}
+    assert Page.objects.get(parent_id=None).error == "not complete after 15 seconds in the browser"
 
 
 def test_the_receipt_has_the_rendered_pages_and_all_requests(bench: Bench, browser: Browser) -> None:
