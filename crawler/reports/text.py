@@ -114,11 +114,18 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             ("  skipped", _with_parts(sum(skipped.values()), skipped.items())),
             ("  cancelled", count(receipt["cancelled"])),
             *([("  open", count(still_open))] if still_open else []),
+            *_rendered(receipt),
             ("Requests", f"{count(receipt['requests'])}, retries: {count(receipt['retries'])}"),
             ("Received", size(receipt["bytes"])),
             *_listed("Notice to", [notice["address"] for notice in receipt["notifications"]]),
         ]
     )
+
+
+def _rendered(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How many pages a browser has rendered, by the reason; of crawls with that option."""
+    reasons = receipt.get("rendered")
+    return [] if reasons is None else [("Rendered", _with_parts(sum(reasons.values()), sorted(reasons.items())))]
 
 
 def list_read(report: Mapping[str, Any]) -> str:

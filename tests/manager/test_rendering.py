@@ -16,6 +16,7 @@ from crawler.models import Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import waits_because
 from crawler.reports.receipt import receipt_of
+from crawler.web.crawl.crawl_summary import receipt_rows
 from tests import site
 from tests.bench import Bench
 from tests.rendering_twin import Browser
@@ -98,6 +99,7 @@ def test_the_receipt_has_the_rendered_pages_and_all_requests(bench: Bench, brows
     work(bench)
     receipt = receipt_of(bench.crawl)
     assert receipt["rendered"] == {"root": 2}
+    assert {"name": "rendered in a browser", "number": "2", "tone": "more"} in receipt_rows(receipt)
     assert (receipt["discovered"], receipt["fetched"], receipt["retries"]) == (5, 5, 0)
     assert receipt["requests"] == sum(bench.site.hits.values()) == 7  # a shell is asked for twice
 

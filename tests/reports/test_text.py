@@ -54,6 +54,12 @@ def test_a_receipt_is_an_aligned_table(golden: SnapshotAssertion) -> None:
     assert listed({name: text.receipt_table(RECEIPT | change) for name, change in changes.items()}) == golden
 
 
+def test_a_receipt_says_how_many_pages_a_browser_rendered_and_why() -> None:
+    lines = text.receipt_table(RECEIPT | {"rendered": {"root": 3, "empty": 2}}).splitlines()
+    assert [line.split(maxsplit=1) for line in lines if "Rendered" in line] == [["Rendered", "5 (empty: 2, root: 3)"]]
+    assert "Rendered" not in text.receipt_table(RECEIPT)
+
+
 def test_without_a_pause_there_is_one_time() -> None:
     assert text.time_told({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
 

@@ -106,12 +106,21 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
     return [
         *({"name": name, "number": text.count(number), "tone": "part"} for name, number in parts),
         {"name": "discovered", "number": text.count(receipt["discovered"]), "tone": "sum"},
+        *_rendered(receipt),
         {"name": "requests", "number": text.count(receipt["requests"]), "tone": "more"},
         {"name": "retries", "number": text.count(receipt["retries"]), "tone": "more"},
         {"name": "bytes read", "number": text.size(receipt["bytes"]), "tone": "more"},
         *_times(receipt),
         {"name": "ended", "number": text.ENDED[Ended(receipt["ended"])], "tone": "more"},
     ]
+
+
+def _rendered(receipt: dict[str, Any]) -> list[Row]:
+    """How many pages a browser has rendered, of a crawl with that option."""
+    reasons = receipt.get("rendered")
+    if reasons is None:
+        return []
+    return [{"name": "rendered in a browser", "number": text.count(sum(reasons.values())), "tone": "more"}]
 
 
 def _times(receipt: dict[str, Any]) -> list[Row]:
