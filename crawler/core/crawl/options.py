@@ -77,7 +77,7 @@ NEVER, AUTO, ALWAYS = "never", "auto", "always"
 RENDER = Choice(
     "auto",
     NEVER,
-    {NEVER: "Never", AUTO: "Where a page is empty without its scripts", ALWAYS: "Always"},
+    {NEVER: "Never", AUTO: "Pages that need it", ALWAYS: "Always"},
 )
 
 
