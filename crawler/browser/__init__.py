@@ -3,6 +3,7 @@
 renderer        renders a page for a fetch job, whose task answers what the page asks
 page            one page: what it may request, when it is ready, what is read from it
 driver          the running Chromium of this process
+worker          the RQ worker that renders pages
 chromium        where Chromium is, how it is started, its sandbox
 proxy           the proxy that all of Chromium's traffic goes through
 admission       what a page may do by it: credentials, limits, counters, turns at a host
