@@ -185,7 +185,7 @@ class Relay:
         self._rests_since = self._touch()
 
     def _touch(self) -> float:
-        """Begin the idle time anew. Returns now, in seconds of the loop."""
+        """Restart the idle timeout. Returns now, in seconds of the loop."""
         now = asyncio.get_running_loop().time()
         self._idle.reschedule(now + self._idle_seconds)
         return now

@@ -49,7 +49,7 @@ def calls_of(who: str) -> str:
 @dataclass(frozen=True)
 class LaneKeys:
     """The keys of all lanes of one kind: those whose pages are requested, or those whose pages a browser renders. They
-    are kept apart, so that pages that wait for a browser stand in nobody's way."""
+    are kept apart, so that pages that wait for a browser do not delay others."""
 
     hosts: str
     known_hosts: str

@@ -17,6 +17,7 @@ from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch,
 from crawler.core.crawl.options import AUTO, NEVER, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
+from crawler.core.crawl.rendering import RENDER_SECONDS
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import own_hosts_of
@@ -37,7 +38,6 @@ MAX_LEVEL_WAIT_S = 10.0  # a level whose last pages have a later Retry-After doe
 MAX_REFILL_PAGES = 5_000  # per tick
 PREFETCH_BATCHES = 2  # batches queued beyond one per worker; few, because a later choice of pages is a better one
 MAX_PAGES_PER_BATCH = 512  # a batch with this many pages gets no further slice
-RENDER_SECONDS = 15.0  # that a page may spend in the browser, unless the crawl says otherwise
 MAX_CACHE_REPLAY_S = 2.0  # a tick closes pages from the response cache for this long
 
 

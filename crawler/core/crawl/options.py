@@ -27,6 +27,7 @@ from crawler.core.crawl.option_kinds import (
     each,
     option,
 )
+from crawler.core.crawl.rendering import MAX_RENDER_SECONDS
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules, check_selector
 from crawler.core.text.patterns import check_patterns
@@ -309,6 +310,9 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
             "What a browser shows may change while the page's own HTML does not, so pages are not rendered together "
             "with the options to ask only for what changed or to reuse responses. Leave out these, or do not render.",
         )
+    if options.render_timeout is not None and options.render_timeout > MAX_RENDER_SECONDS:
+        most, given = f"{MAX_RENDER_SECONDS:g} seconds", f"{options.render_timeout:g} s"
+        raise BadInput("render_timeout", f"Time in the browser must be at most {most}, not {given}.")
     chosen_events("notify_events", options.notify_events)
     if Event.PAGE in options.notify_events and not any(getattr(options, name) for name in PAGE_RECEIVERS):
         raise BadInput("notify_events", "Only webhooks get page notices; add one, or leave out the event `page`.")

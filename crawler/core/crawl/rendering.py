@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 
 import msgspec
 
+RENDER_SECONDS = 15.0  # that a page may spend in the browser, unless the crawl says otherwise
+MAX_RENDER_SECONDS = 60.0  # that a crawl may allow it: a fetch job must end within minutes
 MAX_PAGE_BYTES = 50 * 1024 * 1024
 MAX_BROWSER_PAGES = 20  # Chromium keeps some memory of every page
 MAX_BROWSER_MB = 2000  # of all its processes, with the pages under way
@@ -20,19 +21,11 @@ STREAMS = frozenset({"eventsource", "websocket"})
 _SHIFT_GAP_MS, _SHIFT_WINDOW_MS = 1000.0, 5000.0
 
 
-class Render(StrEnum):
-    """Which pages of a crawl a browser renders."""
-
-    NEVER = "never"
-    AUTO = "auto"  # those that are empty without their scripts
-    ALWAYS = "always"  # every HTML page
-
-
 class RenderChoices(msgspec.Struct, frozen=True, kw_only=True):
     """How a crawl wants its pages to be rendered."""
 
     wait_for: str = ""  # a CSS selector; "" = load, then no request under way for half a second
-    seconds: float = 15.0  # at most, for the whole page in the browser
+    seconds: float = RENDER_SECONDS  # at most, for the whole page in the browser
     scroll: bool = False  # to the end, step by step, until nothing new comes
     blocked_kinds: tuple[str, ...] = ("image", "font", "media")  # Playwright's resource types
     blocked_hosts: tuple[str, ...] = ()  # "host", or "*.host" for it and all below it; never the page's own

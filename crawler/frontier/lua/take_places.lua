@@ -1,5 +1,5 @@
 -- Take places of browser workers for batches that are about to be handed out. A place is taken while the lease of its
--- batch exists, so nobody has to give it back, whatever dies. The score is 0 once the lease was there.
+-- batch exists, so no process has to give it back. The score is 0 once the lease was there.
 -- KEYS: taken places
 -- ARGV: places there are, now, seconds in which a batch gets its lease, at most, then keys of leases
 -- Returns how many of these batches, from the first on, have a place.

@@ -76,3 +76,9 @@ def test_options_survive_the_table() -> None:
 
 def test_a_name_from_a_later_version_is_ignored() -> None:
     assert CrawlOptions.from_plain({"max_pages": 7, "not_yet": True}) == CrawlOptions(max_pages=7)
+
+
+def test_the_time_in_the_browser_is_at_most_a_minute_because_a_fetch_job_must_end() -> None:
+    check_options(CrawlOptions(render_timeout=60.0))
+    with pytest.raises(BadInput, match="Time in the browser must be at most 60 seconds, not 61 s"):
+        check_options(CrawlOptions(render_timeout=61.0))
