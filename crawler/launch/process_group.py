@@ -207,8 +207,16 @@ def join(owners_pipe: Path) -> int | None:
 
 def _lives(process: Child) -> bool:
     """Whether a process of its group is left; a shell may exit before the program it started."""
-    process.poll()  # reaps it; a zombie would count as alive
+    if process.poll() is not None:  # it is reaped; a zombie would count as alive
+        _reap_adopted(process.pid)
     return watchdog.send(process.pid, 0)
+
+
+def _reap_adopted(group: int) -> None:
+    """Reap the processes of a group that exited after this process adopted them, see `adopts_orphans`."""
+    with contextlib.suppress(ChildProcessError):  # none of them is ours
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass
 
 
 def _named_pipe(path: Path) -> tuple[int, int]:

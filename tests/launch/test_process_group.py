@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crawler.launch import process_group as children_module
-from crawler.launch.process_group import Children, join
+from crawler.launch.process_group import Child, Children, adopts_orphans, join
 from crawler.launch.watchdog import living
 from tests.launch.conftest import StartOwner, eventually, first_line, is_alive
 
@@ -80,6 +80,20 @@ def test_a_child_lives_as_long_as_one_of_its_owners(tmp_path: Path) -> None:
     assert eventually(lambda: child.poll() is not None)
     for process in children_module._left_to_others:
         process.wait(10)
+
+
+LEAVES_ONE_BEHIND = "sh -c 'trap \"exit 0\" TERM; echo > ready; while true; do sleep 0.05; done'; true"
+
+
+def test_a_retired_child_has_ended_when_the_processes_it_left_to_us_have(tmp_path: Path) -> None:
+    adopts_orphans()  # where the system allows it: then no other process reaps them
+    with Children(grace=5.0) as children:
+        child = children.start(["/bin/sh", "-c", LEAVES_ONE_BEHIND], output=subprocess.DEVNULL, directory=tmp_path)
+        assert eventually((tmp_path / "ready").exists)
+        children.retire(child)
+        ended = list[Child]()
+        assert eventually(lambda: bool(ended.extend(children.ended()) or ended))
+        assert ended == [child]
 
 
 def test_nobody_can_join_where_nothing_is_guarded(tmp_path: Path) -> None:
