@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.page import Rendering
+from crawler.browser.result import Rendering
 from crawler.fetcher import rendering
 from crawler.http.fetcher import Fetched
 

@@ -1,7 +1,10 @@
-"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver` and `page` import it.
+"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver` and `page*` import it.
 
 renderer        renders a page for a fetch job, whose task answers what the page asks
-page            one page: what it may request, when it is ready, what is read from it
+page            one page: when it is ready, what it becomes
+page_requests   its requests: which of them go out, what became of them
+page_reader     what is read from it: the DOM, the Web Vitals
+result          what a browser made of a page
 driver          the running Chromium of this process
 worker          the RQ worker that renders pages
 chromium        where Chromium is, how it is started, its sandbox

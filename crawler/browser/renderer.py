@@ -22,7 +22,7 @@ from crawler.http.guard import Guard
 
 if TYPE_CHECKING:
     from crawler.browser.driver import Browser
-    from crawler.browser.page import Rendering
+    from crawler.browser.result import Rendering
 
 T = TypeVar("T")
 

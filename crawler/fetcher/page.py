@@ -29,7 +29,7 @@ from crawler.http.fetcher import Fetched, Fetcher, anything, is_html, nothing
 from crawler.http.memory_budget import LARGE_BODY
 
 if TYPE_CHECKING:
-    from crawler.browser.page import Rendering
+    from crawler.browser.result import Rendering
 
 # A sitemap as a fetch job gets it: what it names, and what was wrong with it.
 

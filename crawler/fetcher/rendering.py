@@ -22,7 +22,7 @@ from crawler.http.guard import Guard
 from crawler.http.request import RequestHeaders
 
 if TYPE_CHECKING:
-    from crawler.browser.page import Rendering
+    from crawler.browser.result import Rendering
 
 OWN_HEADERS = frozenset({"accept", "accept-encoding", "user-agent"})
 """Headers that the browser chooses itself."""

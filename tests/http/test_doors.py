@@ -43,6 +43,8 @@ KNOWN = {
     "browser/proxy_relay.py": "passes on what comes over connections that were opened elsewhere",
     "browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
     "browser/page.py": "opens pages in it, each with credentials for that proxy",
+    "browser/page_requests.py": "decides which of their requests go out through it",
+    "browser/page_reader.py": "reads the pages, and has no connection",
     "browser/admission.py": "waits for a turn, and has no connection",
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.browser.page import Rendering
+from crawler.browser.result import Rendering
 from crawler.clock import epoch_seconds
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker

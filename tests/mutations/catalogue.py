@@ -26,7 +26,7 @@ LUA = "crawler/frontier/lua/"
 GUARD = "crawler/http/guard.py"
 CONNECTOR = "crawler/http/connector.py"
 CHROMIUM = "crawler/browser/chromium.py"
-BROWSER_PAGE = "crawler/browser/page.py"
+PAGE_REQUESTS = "crawler/browser/page_requests.py"
 CURL_TRANSFER = "crawler/http/curl_transfer.py"
 CURL_TRANSPORT = "crawler/http/curl_transport.py"
 REQUEST = "crawler/http/request.py"
@@ -467,7 +467,7 @@ MUTATIONS = (
     Mutation(
         "rendered-redirect-unasked",
         "robots.txt and the host's turn hold for what a rendered page's request is redirected to",
-        BROWSER_PAGE,
+        PAGE_REQUESTS,
         "if is_hop and await self._take(",
         "if False and await self._take(",
         "tests/rendering/test_page.py::test_a_redirect_is_asked_for_and_counted_like_a_request",
@@ -475,9 +475,9 @@ MUTATIONS = (
     Mutation(
         "rendered-page-leaves",
         "a rendered page's request for another document is not sent",
-        BROWSER_PAGE,
+        PAGE_REQUESTS,
         "elif request.is_navigation_request() and frame.parent_frame is None:",
-        "elif request.is_navigation_request() and not self.has_document:",
+        "elif request.is_navigation_request() and not self._has_document:",
         "tests/rendering/test_page.py::test_where_a_page_goes_is_told_and_not_requested",
     ),
 )

@@ -10,9 +10,9 @@ import pytest
 
 from crawler.browser.chromium import installed
 from crawler.browser.driver import Browser
-from crawler.browser.page import Rendering
 from crawler.browser.proxy import GuardProxy
 from crawler.browser.renderer import Renderer
+from crawler.browser.result import Rendering
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.rendering import RenderChoices
 from crawler.http.fetcher import Fetched

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler.browser.page import Rendering
+from crawler.browser.result import Rendering
 from tests.http.server import Server, Then, page
 from tests.rendering.conftest import Pages
 

@@ -11,8 +11,8 @@ import pytest
 from playwright.async_api import Browser as Chromium
 
 from crawler.browser.driver import Browser
-from crawler.browser.page import Rendering
 from crawler.browser.renderer import _Questions
+from crawler.browser.result import Rendering
 from crawler.http import event_loop
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import EventLoop

@@ -1,0 +1,248 @@
+"""The requests of one page in Chromium: which of them go out, and what became of them.
+
+The document is the one that was fetched before. Every further request is decided here, in two places: Playwright asks
+about the first URL of each, in all frames and workers, and not about those it is redirected to; `Fetch` of the DevTools
+protocol asks about these as well, but not in frames of other sites, which are processes of their own. Nothing asks
+about a SharedWorker's requests, so pages have none. All of them go through the page's proxy in any case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import msgspec
+from playwright.async_api import (
+    BrowserContext,
+    CDPSession,
+    Error,
+    Frame,
+    Page,
+    Request,
+    Response,
+    Route,
+    WebSocketRoute,
+)
+
+from crawler.browser.result import Resource
+from crawler.core.crawl.rendering import STREAMS, why_blocked
+from crawler.core.urls.normalise import host_and_port
+from crawler.http.errors import one_line
+from crawler.http.fetcher import Fetched
+
+if TYPE_CHECKING:
+    from crawler.browser.page import Job
+
+MAX_RESOURCES = 1000
+READ_S = 3.0  # until their sizes are known
+
+_KEPT_HEADERS = frozenset(
+    {
+        "content-language",
+        "content-security-policy",  # what the site's visitors may not load is not loaded here either
+        "link",
+        "permissions-policy",
+        "referrer-policy",
+        "refresh",  # a redirect
+        "set-cookie",  # scripts read them, and their requests need them; they end with the page
+    }
+)
+"""Of the document's, besides its type. The others are about the transfer, which is over, about caches or other pages
+(HSTS, Clear-Site-Data), make it a download (Content-Disposition), or want reports (NEL, Report-To)."""
+
+
+class PageRequests:
+    """`left` is done when the page goes elsewhere, to `redirect_to`; `changed` is set whenever a request begins or
+    ends. `errors` gets a line for what was cut short."""
+
+    def __init__(self, job: Job, page: Page, errors: list[str]) -> None:
+        self.job, self.page, self.errors = job, page, errors
+        self.left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.changed = asyncio.Event()
+        self.redirect_to = ""
+        self.open: set[Request] = set()  # under way
+        self.total = self.own_total = 0  # that went out; those to the page's own host and port
+        self._own = host_and_port(job.url)
+        self._is_over = False
+        self._has_document = False  # it was handed over
+        self._hops, self._redirects = Counter[str](), Counter[str]()  # URLs that were asked about, and all of them
+        self._resources: dict[Request, Resource] = {}
+        self._sockets: list[Resource] = []
+
+    async def prepare(self, context: BrowserContext, session: CDPSession) -> None:
+        """Before the page is opened."""
+        self._session = session
+        await context.route("**/*", self._route)
+        await context.route_web_socket(lambda _: True, self._route_socket)
+        self.page.on("request", self._note_request)
+        self.page.on("response", self._note_response)
+        self.page.on("requestfinished", self._note_end)
+        self.page.on("requestfailed", self._note_end)
+        session.on("Fetch.requestPaused", self._route_hop)
+        await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
+
+    def end(self) -> None:
+        """No further request goes out."""
+        self._is_over = True
+        for url, unasked in (self._redirects - self._hops).items():
+            self._count(url, unasked)
+
+    def leave(self) -> None:
+        if not self.left.done():
+            self.left.set_result(None)
+
+    async def _route(self, route: Route) -> None:
+        with suppress(Error):  # the page is gone
+            request = route.request
+            frame = self._frame_of(request)
+            if frame is None or self._is_over or self.left.done():
+                await route.abort("aborted")
+            elif request.is_navigation_request() and frame.parent_frame is None:
+                await self._navigate(route, request)
+            elif why := await self._take(request.url, request.resource_type):
+                self._resources[request] = Resource(request.url, request.resource_type, error=why)
+                await route.abort("blockedbyclient")
+            else:
+                await route.continue_()
+
+    async def _route_hop(self, event: dict[str, Any]) -> None:
+        """Decide what a request is redirected to, and give each its credentials: those that Playwright's `continue_`
+        takes would go on to whichever host it is redirected to."""
+        url, given = str(event["request"]["url"]), {"requestId": event["requestId"]}
+        self.changed.set()  # Playwright tells of the request only once it is sent on from here
+        with suppress(Error):
+            is_hop = "redirectedRequestId" in event
+            self._hops[url] += is_hop
+            if is_hop and await self._take(url, str(event["resourceType"]).lower()):
+                await self._session.send("Fetch.failRequest", {**given, "errorReason": "BlockedByClient"})
+            elif more := self.job.headers_for(url):
+                headers = {**event["request"]["headers"], **more}
+                lines = [{"name": name, "value": value} for name, value in headers.items()]
+                await self._session.send("Fetch.continueRequest", {**given, "headers": lines})
+            else:
+                await self._session.send("Fetch.continueRequest", given)
+
+    def _frame_of(self, request: Request) -> Frame | None:
+        """The frame of this page; None for a popup's request."""
+        try:
+            frame = request.frame
+        except Error:  # "Frame for this navigation request is not available"
+            return None
+        return frame if frame.page is self.page else None
+
+    async def _navigate(self, route: Route, request: Request) -> None:
+        if not self._has_document:
+            self._has_document = True
+            fetched = self.job.fetched
+            await route.fulfill(status=fetched.http_status or 200, headers=_headers(fetched), body=fetched.body)
+            return
+        await route.abort("aborted")  # the document stays; any other error would replace it
+        target = request.url.partition("#")[0]
+        if request.method != "GET":
+            self.errors.append(f"the page sends a form to {target}")
+        elif target == self.job.url.partition("#")[0]:
+            self.errors.append("the page loads itself again")
+            return
+        else:
+            self.redirect_to = target
+        self.leave()
+
+    async def _take(self, url: str, kind: str) -> str:
+        """Why a request is not sent; "" once it may be. It is counted before it waits, during which others come."""
+        self._count(url, 1)
+        why = await self._why_refused(url, kind)
+        if why:
+            self._count(url, -1)
+        return why
+
+    async def _why_refused(self, url: str, kind: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https", "ws", "wss"):
+            return f"{parts.scheme}: is not requested"
+        is_own = self._is_own(url)
+        if why := why_blocked(self.job.choices, kind, "" if is_own else parts.hostname or ""):
+            return why
+        if self.total > self.job.choices.max_requests:
+            limit = f"more than {self.job.choices.max_requests} requests"
+            if limit not in self.errors:
+                self.errors.append(limit)
+            return limit
+        if is_own and not await asyncio.wrap_future(self.job.ask(url)):
+            return "not allowed"
+        return "too late" if self._is_over else ""
+
+    async def _route_socket(self, socket: WebSocketRoute) -> None:
+        with suppress(Error):
+            why = await self._take(socket.url, "websocket")
+            if len(self._sockets) < MAX_RESOURCES:
+                self._sockets.append(Resource(socket.url, "websocket", error=why))
+            if why:
+                await socket.close()
+            else:
+                socket.connect_to_server()
+
+    def _is_own(self, url: str) -> bool:
+        with suppress(ValueError):
+            return host_and_port(url) == self._own
+        return False
+
+    def _count(self, url: str, more: int) -> None:
+        self.total += more
+        self.own_total += more if self._is_own(url) else 0
+
+    def _note_request(self, request: Request) -> None:
+        if request.redirected_from is not None:
+            self._redirects[request.url] += 1
+        if request.resource_type not in STREAMS and not self._is_document(request):
+            self.open.add(request)
+        self.changed.set()
+
+    def _note_response(self, response: Response) -> None:
+        if not self._is_document(response.request):
+            self._note_resource(response.request, response.status)
+
+    def _note_end(self, request: Request) -> None:
+        self.open.discard(request)
+        self.changed.set()
+        if request.failure and request not in self._resources and not self._is_document(request):
+            self._note_resource(request, None)
+
+    def _is_document(self, request: Request) -> bool:
+        """The page's own, or one that would take its place."""
+        frame = self._frame_of(request)
+        return frame is None or (request.is_navigation_request() and frame.parent_frame is None)
+
+    def _note_resource(self, request: Request, status: int | None) -> None:
+        if len(self._resources) < MAX_RESOURCES:
+            error = one_line(request.failure or "")
+            self._resources[request] = Resource(request.url, request.resource_type, status, error=error)
+
+    async def described(self) -> tuple[Resource, ...]:
+        async def whole(request: Request, noted: Resource) -> Resource:
+            ms = request.timing["responseEnd"]
+            size = 0
+            if noted.status is not None and request not in self.open:
+                with suppress(Error):
+                    size = (await request.sizes())["responseBodySize"]
+            return msgspec.structs.replace(noted, bytes=max(0, size), ms=max(0, round(ms)))
+
+        described = {asyncio.create_task(whole(*each)): each[1] for each in self._resources.items()}
+        if described:
+            await asyncio.wait(described, timeout=READ_S)
+        known = [task.result() if task.done() else noted for task, noted in described.items()]
+        return (*known, *self._sockets)[:MAX_RESOURCES]
+
+
+def _headers(fetched: Fetched) -> dict[str, str]:
+    """Of the document's, those that a page in a browser needs."""
+    headers: dict[str, str] = {"content-type": fetched.content_type_header or "text/html"}
+    for line in fetched.headers.splitlines():
+        name, _, value = line.partition(":")
+        name, value = name.strip().lower(), value.strip()
+        if name in _KEPT_HEADERS and value.isascii() and value.isprintable():
+            separator = "\n" if name == "set-cookie" else ", "  # as Playwright has several of them
+            headers[name] = f"{headers[name]}{separator}{value}" if name in headers else value
+    return headers
