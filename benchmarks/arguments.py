@@ -139,6 +139,10 @@ def _million() -> ArgumentParser:
     parser.add_argument("--urls", type=_positive, metavar="N", help=f"default: {URLS:,}")
     parser.add_argument("--hosts", type=_positive, metavar="N", help=f"default: one for {URLS_A_HOST} URLs")
     parser.add_argument("--seed", type=int, default=7, help=_default("what the hosts are made from"))
+    parser.add_argument(
+        "--answer-after", type=float, metavar="S", help="every host answers after so many seconds, and none is dead"
+    )
+    parser.add_argument("--postgres", action="store_true", help="a PostgreSQL server of its own, in place of SQLite")
     _add_watching(parser)
     _add_common(parser, timeout=6 * 3600, chart=None)
     return parser

@@ -36,9 +36,12 @@ class Crowd:
     urls: int
     hosts: int = 10_000
     seed: int = 7
+    answer_after: float | None = None  # seconds, of every host; then all of them are well, and have no errors
 
     def health(self, host: int) -> Health:
         """An exact share is dead, one half of it in each way."""
+        if self.answer_after is not None:
+            return Health.WELL
         place = host * HOSTS_STEP % 1000
         if place >= DEAD:
             return Health.WELL
@@ -46,6 +49,8 @@ class Crowd:
 
     def status(self, host: int, page: int) -> int:
         """What a host that is well says to this page, always the same: errors are half 404, a quarter each 500, 503."""
+        if self.answer_after is not None:
+            return 200
         dice = mixed(host * 1_000_003 + page, self.seed)
         if dice % 1000 >= ERRORS:
             return 200
@@ -53,6 +58,8 @@ class Crowd:
 
     def latency(self, host: int, page: int) -> float:
         """Seconds. Lognormal among the hosts, and a little among the answers of each."""
+        if self.answer_after is not None:
+            return self.answer_after
         of_host = HOST_SIGMA * _normal(mixed(host, self.seed + 1))
         of_answer = ANSWER_SIGMA * _normal(mixed(host * 1_000_003 + page, self.seed + 2))
         return min(MEDIAN * math.exp(of_host + of_answer), SLOWEST)

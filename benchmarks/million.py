@@ -7,14 +7,15 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from benchmarks import chart, ours, sites
 from benchmarks.crowd import Crowd
 from benchmarks.processes import cpu_seconds
-from benchmarks.services import cores, free_port
+from benchmarks.services import cores, free_port, own_postgresql
 from benchmarks.watching import MIB, Watched, panels, rate_between, watched
 
 MINUTES = 45  # in which a million are to be done on two cores
@@ -24,16 +25,16 @@ AT_ITS_BEST = 1_000_000
 def main(chosen: Namespace) -> int:
     """1. Serve the hosts, write the list. 2. Crawl it, default settings, looked at while it runs. 3. Hold the receipt
     against what the seed says, and tell."""
-    crowd = Crowd(chosen.urls, min(chosen.hosts, chosen.urls), chosen.seed)
+    crowd = Crowd(chosen.urls, min(chosen.hosts, chosen.urls), chosen.seed, chosen.answer_after)
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         work, python = Path(name), Path(chosen.python or sys.executable)
         file = work / "urls.txt"
         file.write_text("\n".join(crowd.lines(port)) + "\n")
-        with (
-            sites.served_crowd(crowd.urls, crowd.hosts, port, work) as server,
-            ours.stack(work / "ours", python, workers=chosen.workers) as stack,
-        ):
+        with ExitStack() as services:
+            server = services.enter_context(sites.served_crowd(crowd, port, work))
+            url = services.enter_context(_migrated(work, python)) if chosen.postgres else None
+            stack = services.enter_context(ours.stack(work / "ours", python, workers=chosen.workers, database_url=url))
             given = {"list": str(file), "options": dict(chosen.option)}
             done = watched(stack, given, chosen.every, chosen.timeout)
             served_for = cpu_seconds([server])
@@ -48,6 +49,14 @@ def main(chosen: Namespace) -> int:
         chosen.chart.write_text(chart.lines(panels(done.samples)))
     is_late = crowd.urls >= AT_ITS_BEST and done.seconds > MINUTES * 60
     return 1 if wrong or (chosen.strict and is_late) else 0
+
+
+@contextmanager
+def _migrated(work: Path, python: Path) -> Iterator[str]:
+    """A PostgreSQL server of its own, with the tables."""
+    with own_postgresql(work) as url:
+        ours.migrate(python, ours.environment_of(work, python, ours.NO_REDIS, url))
+        yield url
 
 
 def differences(receipt: Mapping[str, Any], expected: Counter[str]) -> list[str]:

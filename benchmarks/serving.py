@@ -181,19 +181,19 @@ def main() -> None:
     parser.add_argument("what", choices=("site", "crowd", "folder"))
     parser.add_argument("--pages", type=int, default=1000, help="of the generated site, or URLs of the list")
     parser.add_argument("--hosts", type=int, default=10_000, help="of the list")
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds of each answer of the generated site")
+    parser.add_argument("--latency", type=float, help="seconds of each answer of the generated site, or of the list")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--port", type=int, default=0)
     chosen = parser.parse_args()
     if chosen.what != "crowd":
         site = Site(chosen.pages, chosen.seed)
-        reply = site_reply(site, chosen.latency) if chosen.what == "site" else folder_reply(chosen.folder)
+        reply = site_reply(site, chosen.latency or 0.0) if chosen.what == "site" else folder_reply(chosen.folder)
         seen = asyncio.run(serve(reply, [LOOPBACK], [], chosen.port))
         if chosen.latency:
             print(json.dumps(asdict(seen)), flush=True)
         return
-    many = crowd.Crowd(chosen.pages, chosen.hosts, chosen.seed)
+    many = crowd.Crowd(chosen.pages, chosen.hosts, chosen.seed, chosen.latency)
     by_health = {health: list[str]() for health in crowd.Health}
     for host in range(many.hosts):
         by_health[many.health(host)].append(crowd.address(host))

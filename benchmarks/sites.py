@@ -17,6 +17,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from benchmarks import nginx
+from benchmarks.crowd import Crowd
 from benchmarks.generated import Site
 from benchmarks.services import GRACE, LOOPBACK, PATIENCE, Unavailable, free_port
 from benchmarks.serving import Seen
@@ -131,9 +132,11 @@ def written(site: Site, folder: Path) -> Path:
 
 
 @contextmanager
-def served_crowd(urls: int, hosts: int, port: int, work: Path) -> Iterator[int]:
+def served_crowd(crowd: Crowd, port: int, work: Path) -> Iterator[int]:
     """The hosts of the list on this port; gives the pid of their server."""
-    command = _serving("crowd", "--pages", str(urls), "--hosts", str(hosts), "--port", str(port))
+    command = _serving("crowd", "--pages", str(crowd.urls), "--hosts", str(crowd.hosts), "--seed", str(crowd.seed))
+    latency = [] if crowd.answer_after is None else ["--latency", str(crowd.answer_after)]
+    command = [*command, *latency, "--port", str(port)]
     with _listening(command, work / "servers.log") as server:
         yield server.pid
 

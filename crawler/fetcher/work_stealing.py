@@ -23,11 +23,13 @@ from crawler import logs
 from crawler.core.crawl.messages import Batch
 from crawler.fetcher.hand_back import read_batch
 from crawler.queueing import queues
+from crawler.queueing.workers import worker_count
 
 log = logging.getLogger(__name__)
 
 TICK_CHECKS, BATCH_CHECKS = 1, 3  # earlier checks at which a job was waiting, before it is taken
-"""A batch waits longer: a worker that is about to be free, or has to fork first, should have the chance to take it."""
+"""A batch waits longer: a worker that is about to be free, or has to fork first, should have the chance to take it,
+unless there is no other."""
 
 
 CHECK_INTERVAL_S, QUIET_CHECK_INTERVAL_S = 0.1, 0.5
@@ -68,7 +70,7 @@ class WorkStealer:
                 tick = queues.steal_tick(left_over)
                 if tick is not None:
                     self._run_tick(*tick)
-            if wants_batch and (left_over := self._waiting_since(self._batch_checks)):
+            if wants_batch and self._checks and (left_over := self._waiting_since(self._batch_patience())):
                 plain = queues.steal_batch(left_over, self._queue)
                 if plain is not None and (batch := read_batch(plain)) is not None:
                     yield batch
@@ -91,6 +93,9 @@ class WorkStealer:
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)
             return None, True
+
+    def _batch_patience(self) -> int:
+        return self._batch_checks if self._batch_checks and worker_count() > 1 else 0
 
     def _run_tick(self, crawl: str, collector: int) -> None:
         self._tick = self._thread.submit(_tick, crawl, collector)

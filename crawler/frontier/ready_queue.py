@@ -30,6 +30,7 @@ def decode_member(member: str | bytes) -> int:
 
 
 RECOUNT_INTERVAL_S = 60  # after which the waiting pages are recounted, in case Redis lost a queue
+WORKER_CONNECTIONS = 256  # of a worker, unless set otherwise
 JOB_CHECK_INTERVAL_S = 5.0  # after which the manager checks whether RQ still knows a batch's job
 
 
@@ -104,15 +105,18 @@ class ReadyQueue:
                 args = [lane, self._default_pace.slices, self._default_pace.pages, *pairs[begin : begin + 1000]]
                 scripts.run(pipe, "enqueue", self._keys.of_lane(lane), args)
 
-    def dequeue(self, orders: Sequence[SliceOrder], now: float) -> list[DequeuedSlice]:
-        """Hand out one slice for each order, in one round trip; fewer when no host may give one now."""
+    def dequeue(
+        self, orders: Sequence[SliceOrder], now: float, connections: int = WORKER_CONNECTIONS
+    ) -> list[DequeuedSlice]:
+        """Hand out one slice for each order, in one round trip; fewer when no host may give one now. `connections`: of
+        all workers together."""
         with self._redis.pipeline(transaction=False) as pipe:
             for order in orders:
-                self._dequeue(order, now, pipe)
+                self._dequeue(order, now, connections, pipe)
             answers = cast(list[list[bytes]], pipe.execute())
         return [_dequeued(order, answer) for order, answer in zip(orders, answers, strict=True) if answer]
 
-    def _dequeue(self, order: SliceOrder, now: float, pipe: Redis) -> None:
+    def _dequeue(self, order: SliceOrder, now: float, connections: int, pipe: Redis) -> None:
         keys, usual = self._keys, self._default_pace
         lanes = keys.lanes(rendered=order.rendered)
         scripts.run(
@@ -140,6 +144,7 @@ class ReadyQueue:
                 order.token,
                 order.number,
                 *(order.alone or ("", "")),
+                connections,
             ],
         )
 
@@ -174,6 +179,10 @@ class ReadyQueue:
     def handed_out(self) -> int:
         """Pages handed out and not complete."""
         return self._redis.scard(self._keys.taken)
+
+    def slices_out(self) -> int:
+        """Slices handed out and not complete; O(lanes that have one)."""
+        return sum(map(int, cast(list[bytes], self._redis.hvals(self._keys.active))))
 
     def cursor(self, level: Level) -> int:
         """The last row of this level that was enqueued from the table; 0 = none."""

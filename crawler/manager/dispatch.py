@@ -172,15 +172,20 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     if room <= 0:
         return []
     # A batch of few hosts is done soon, and the next should be queued already. One of many hosts takes long, and a
-    # queued slice would hold back a host with many pages.
-    ahead = PREFETCH_BATCHES if context.frontier.ready_queue.lane_count() <= MAX_SLICES_PER_BATCH else 0
-    wanted = min(room, max(1, workers + ahead - outstanding))
+    # queued slice would hold back a host with many pages, unless a worker has free connections and takes it.
+    connections, lanes = max(1, workers) * conf.worker_connections(), context.frontier.ready_queue.lane_count()
+    if lanes <= MAX_SLICES_PER_BATCH:
+        useful = workers + PREFETCH_BATCHES - outstanding
+    else:
+        free = connections - context.frontier.ready_queue.slices_out()
+        useful = max(workers - outstanding, min(lanes, free) // MAX_SLICES_PER_BATCH)
+    wanted = min(room, max(1, useful))
     shared, own = [_new_draft() for _ in range(wanted)], list[_BatchDraft]()
     for _ in range(MAX_SLICES_PER_BATCH):
         if any(draft.pages >= MAX_PAGES_PER_BATCH for draft in shared):
             break
         alone = [_new_draft() for _ in range(min(wanted, room - wanted + 1 - len(own)))]
-        dequeued = _dequeue_round(context, shared, alone, now)
+        dequeued = _dequeue_round(context, shared, alone, now, connections)
         own += [draft for draft in alone if draft.slices]
         if dequeued < wanted:
             break
@@ -188,7 +193,7 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
 
 
 def _dequeue_round(
-    context: TickContext, shared: Sequence[_BatchDraft], alone: Sequence[_BatchDraft], now: float
+    context: TickContext, shared: Sequence[_BatchDraft], alone: Sequence[_BatchDraft], now: float, connections: int
 ) -> int:
     """Dequeue one slice for each shared batch; one of suspects goes to a batch `alone` instead. Returns how many there
     were."""
@@ -198,7 +203,7 @@ def _dequeue_round(
         if draft
     ]
     drafts = {draft.id: draft for draft in (*shared, *alone)}
-    dequeued = context.frontier.ready_queue.dequeue(orders, now)
+    dequeued = context.frontier.ready_queue.dequeue(orders, now, connections)
     for slice_ in dequeued:
         drafts[slice_.batch].slices.append((slice_.lane, slice_.pages))
     return len(dequeued)

@@ -21,7 +21,7 @@ import redis
 
 from crawler.core.installation.deployment import GRACE_SETTING, PAGE_GRACE_SECONDS, STOP_SECONDS
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
+from crawler.frontier.leases import RENEW_INTERVAL_S
 from tests.site import Reply, Site, page
 from tests.stack import OWN_WORKER, STOCK_WORKER, Stack
 
@@ -31,7 +31,7 @@ HANGS = "/hangs"  # for longer than a worker may take to end, when it is request
 HANGS_S, SLOW_S = 30.0, 5.0
 BEGUN = 60  # requests before one is drained
 NOT_BEGUN = 5  # pages of the worker that is drained, at least
-OTHERS_WITHIN_S = LEASE_TTL_S / 2  # the promise is 2 s; without it they would wait for the lease to expire
+OTHERS_WITHIN_S = 2.0  # without handing back they would wait for the lease to expire
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ import pytest
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
+from crawler.fetcher import work_stealing
 from crawler.fetcher.work_stealing import (
+    BATCH_CHECKS,
     CHECK_INTERVAL_S,
     QUIET_AFTER_S,
     QUIET_CHECK_INTERVAL_S,
@@ -123,6 +125,17 @@ def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
         _look(helper)
     assert bench.jobs("crawl") == []
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {bench.site.host}"]
+
+
+@pytest.mark.parametrize(("workers", "looks"), [(1, 1), (2, 1 + BATCH_CHECKS)])
+def test_a_batch_is_left_to_other_workers_if_there_are_some(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, workers: int, looks: int
+) -> None:
+    monkeypatch.setattr(work_stealing, "worker_count", lambda: workers)
+    bench.start()
+    bench.work("crawl", at_most=1)
+    with WorkStealer(lambda: None) as helper:
+        assert [len([*helper.steal(wants_batch=True)]) for _ in range(looks)] == [*[0] * (looks - 1), 1]
 
 
 def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) -> None:

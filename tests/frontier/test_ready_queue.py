@@ -141,6 +141,17 @@ def test_many_pages_of_a_slow_host_are_dealt_in_equal_shares(frontier: Frontier)
     assert pick(frontier) == list(range(1, 11))
 
 
+def test_a_share_has_as_many_connections_as_come_to_a_host(frontier: Frontier) -> None:
+    """Smaller ones would cost a millisecond each and gain nothing."""
+    frontier.ready_queue.set_paces({HOST: Pace(slices=16, pages=50, short=1)})
+    put(frontier, *range(1, 31))
+    for number in range(40, 49):
+        put(frontier, number, host=f"host{number}.example", due=frontier.now() + 9)
+    orders = [SliceOrder("b1", "t", number) for number in range(2)]
+    first, second = frontier.ready_queue.dequeue(orders, frontier.now(), connections=30)
+    assert (first.pages, second.pages) == ([*range(1, 11)], [*range(11, 18)])
+
+
 def test_a_pace_without_short_slices_is_that_of_an_earlier_version(frontier: Frontier) -> None:
     frontier.redis.hset(frontier.keys.pace, HOST, "1 90")
     put(frontier, *range(1, 91))

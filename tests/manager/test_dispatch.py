@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
 from crawler.crawls.start import start_crawl
 from crawler.manager import dispatch as dispatch_module
-from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, dispatch, refill
+from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, PREFETCH_BATCHES, dispatch, refill
 from tests.bench import Bench
 
 WORKERS, SLICES = 100, 16  # of each worker
@@ -23,6 +24,11 @@ def many_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch_module, "worker_count", lambda: WORKERS)
 
 
+@pytest.fixture
+def one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch_module, "worker_count", lambda: 1)
+
+
 def start(bench: Bench, urls: list[str]) -> None:
     bench.crawl = start_crawl(urls, CrawlOptions(), allow_private=True)
 
@@ -32,6 +38,21 @@ def test_a_hundred_workers_share_all_connections_that_a_crawl_can_use(bench: Ben
     start(bench, HOSTS)
     assert dispatch(bench.context) == WORKERS
     assert {len(batch.slices) for batch in bench.batches()} == {SLICES}
+
+
+@pytest.mark.usefixtures("one_worker")
+def test_a_worker_with_free_connections_is_given_several_batches_of_many_hosts(bench: Bench) -> None:
+    start(bench, HOSTS[: 3 * MAX_SLICES_PER_BATCH])
+    assert dispatch(bench.context) == 1 + PREFETCH_BATCHES
+    assert {len(batch.slices) for batch in bench.batches()} == {MAX_SLICES_PER_BATCH}
+
+
+@pytest.mark.usefixtures("one_worker")
+def test_a_worker_without_free_connections_is_given_one(bench: Bench, settings: Any) -> None:
+    settings.CRAWLER_WORKER_CONNECTIONS = 2 * MAX_SLICES_PER_BATCH
+    start(bench, HOSTS[: 4 * MAX_SLICES_PER_BATCH])
+    assert dispatch(bench.context) == 2
+    assert dispatch(bench.context) == 1
 
 
 @pytest.mark.usefixtures("many_workers")

@@ -35,7 +35,7 @@ class Pace:
     short: int = SHORT_SLICE_PAGES  # in a slice while few pages wait
 
 
-ONE_BY_ONE = Pace(slices=1, pages=SLICE_PAGES)
+ONE_BY_ONE = Pace(slices=1, pages=SHORT_SLICE_PAGES)
 """For a host that has not responded yet: if it is down, it blocks only one slice."""
 
 

@@ -3,22 +3,24 @@
 -- must begin first and never pause, or the crawl ends late (R. L. Graham, "Bounds on Multiprocessing Timing Anomalies",
 -- 1969). Otherwise it is the lane that has waited longest. A lane with no more pages than one slice gives a short slice, so
 -- that no worker is busy for long while heavy lanes are still being found, and that the few pages of a slow host are
--- asked for over all its connections; but not while MANY lanes keep the connections busy, because each slice costs a
--- millisecond. A lane that may give several slices at once gives equal shares of its pages, so that the last ones end
--- together (C. D. Polychronopoulos and D. J. Kuck, "Guided Self-Scheduling", 1987). O(log n) in lanes and pages.
+-- asked for over all its connections; but not while there are more lanes than the workers have connections, because each
+-- slice costs a millisecond. A lane that may give several slices at once gives equal shares of its pages, as many as
+-- connections come to a lane, so that the last ones end together (C. D. Polychronopoulos and D. J. Kuck, "Guided
+-- Self-Scheduling", 1987). O(log n) in lanes and pages.
 -- KEYS: hosts, known_hosts, active, rest, taken, leases, pace, weights, waiting
 -- ARGV: now, default slices at once, default pages a slice, seconds until the manager checks whether RQ knows the job,
 --       prefix of the queues' names, prefix of the leases' names,
 --       batch, token, number of the slice in it,
---       batch and token for a suspects' slice ('' = skip suspects)
+--       batch and token for a suspects' slice ('' = skip suspects),
+--       connections of all workers together
 -- Returns {lane, member, member, ...}; nothing when no lane may give a slice now.
 -- Uses: rescore
 -- Uses: pace
 -- Uses: adjust_size
 local HEAVIEST = 32
-local MANY = 256  -- as many as a worker has connections, unless set otherwise
+local LEAST_SHARES = 2  -- into which the pages of a lane are divided: one slice of all of them would end last
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local now = tonumber(ARGV[1])
+local now, connections = tonumber(ARGV[1]), tonumber(ARGV[12])
 
 local function is_suspect(lane) return string.find(lane, '|b?%d') end
 
@@ -43,9 +45,11 @@ while true do
   local out = tonumber(redis.call('HGET', active, lane) or '0')
   local members = {}
   if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
-    if redis.call('ZCARD', hosts) > MANY then short = math.min(pages, SHORT) end
+    local lanes = redis.call('ZCARD', hosts)
+    if lanes > connections then short = math.min(pages, SHORT) end
     local waiting, at_most = redis.call('ZCARD', keys.queue), short
-    if waiting > pages or at_once > 1 then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / at_once))) end
+    local shares = math.min(at_once, math.max(LEAST_SHARES, math.ceil(connections / lanes)))
+    if waiting > pages or at_once > 1 then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / shares))) end
     members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
   end
   if #members > 0 then
