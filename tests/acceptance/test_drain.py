@@ -71,6 +71,7 @@ class Drained:
     handed_back: int  # pages that the worker had and that the other one requested
     first_s: float  # until the other one requested the first of them
     last_s: float  # and the last of them
+    hanging_s: float  # until it requested the page that was under way when the first one exited; 0 if there is none
 
 
 def named(stack: Stack, name: str, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
@@ -104,8 +105,8 @@ def drain(stack: Stack, site: Site, crawl: UUID, worker: Any, name: str, limit: 
 
     def drained() -> Drained:
         requests = [request for request in site.requests if request.path in had and request.at > at]
-        later = [request.at - at for request in requests if name not in request.headers["User-Agent"]]
-        return Drained(exit_s, len(later), min(later), max(later))
+        later = {r.path: r.at - at for r in requests if name not in r.headers["User-Agent"]}
+        return Drained(exit_s, len(later), min(later.values()), max(later.values()), later.get(HANGS, exit_s) - exit_s)
 
     return drained
 
@@ -166,4 +167,5 @@ def test_others_go_on_with_what_a_worker_hands_back(
     assert stack.rows("SELECT what FROM crawler_disagreement") == []
     tail_s = PAGE_GRACE_SECONDS if path else 0.0  # what it had may all be behind a page that is under way
     assert drained.first_s <= others_within_s + tail_s
+    assert drained.hanging_s <= others_within_s
     stack.wait_for(lambda: not stack.left_over(), 10)
