@@ -30,6 +30,7 @@ from crawler.core.crawl.scaling import (
 DAY_S, HOUR_S = 86_400.0, 3_600.0
 STEP_S = 5.0
 PLACES = 256  # requests that a worker has under way (CRAWLER_WORKER_CONNECTIONS)
+BATCHES = 128  # of a crawl that may be handed out: CRAWLER_MAX_BATCHES, unless set otherwise
 START_S = 3.0  # from the need to a worker that works
 POINTS = 480  # of each line of the chart, at most
 
@@ -109,7 +110,7 @@ def simulated(crawls: Sequence[DayCrawl], most: int, idle_s: float) -> list[Mome
         now = step * STEP_S
         active = [crawl for crawl in crawls if crawl.begins <= now and left[crawl] > 0]
         total = demand(crawl.work(left[crawl]) for crawl in active)
-        found = workers_wanted(total, places=PLACES, managers=len(active))
+        found = workers_wanted(total, places=PLACES, batches=BATCHES * len(active), managers=len(active))
         steady = smoothed(steady, found, now, idle_s)
         number = min(steady.wanted, most)
         ready = [*ready[:number], *[now + START_S] * (number - len(ready))]
