@@ -162,14 +162,18 @@ class ReadyQueue:
                 scripts.run(pipe, "make_due", self._keys.of_lane(lane), [lane, *usual, f"{now:.6f}"])
             return any(pipe.execute())
 
-    def size(self, *, rendered: bool | None = None) -> int:
-        """Pages that wait, including those not due yet; O(1) unless it recounts. `rendered` counts those that a browser
-        renders, or the others, alone."""
-        sizes = 0
-        for kind in (False, True) if rendered is None else (rendered,):
-            lanes, args = self._keys.lanes(rendered=kind), [self._keys.queue(""), RECOUNT_INTERVAL_S]
-            sizes += int(scripts.run(self._redis, "queue_size", [lanes.waiting, lanes.known_hosts], args))
-        return sizes
+    def size(self) -> int:
+        """Pages that wait, including those not due yet; O(1) unless it recounts."""
+        return sum(self.sizes())
+
+    def sizes(self) -> tuple[int, int]:
+        """Of them, the pages that are fetched without a browser, and those that one renders; one round trip."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for rendered in (False, True):
+                lanes, args = self._keys.lanes(rendered=rendered), [self._keys.queue(""), RECOUNT_INTERVAL_S]
+                scripts.run(pipe, "queue_size", [lanes.waiting, lanes.known_hosts], args)
+            usual, in_browser = pipe.execute()
+        return int(usual), int(in_browser)
 
     def counts(self, now: float, *, rendered: bool = False) -> QueueCounts:
         lanes = self._keys.lanes(rendered=rendered)

@@ -131,8 +131,9 @@ def _free_capacity(context: TickContext) -> int:
     """
     ready_queue = context.frontier.ready_queue
     handed_out = ready_queue.handed_out()
-    let_in = ready_queue.size()
-    bounded = ready_queue.size(rendered=False) if context.options.render == AUTO else let_in  # shells hold up nothing
+    usual, in_browser = ready_queue.sizes()
+    let_in = usual + in_browser
+    bounded = usual if context.options.render == AUTO else let_in  # shells hold up nothing
     room = min(MAX_REFILL_PAGES, conf.max_ready_pages() - bounded, _remaining_quota(context, let_in + handed_out))
     limits = context.options
     if limits.max_pages is None and limits.max_bytes is None:

@@ -112,7 +112,7 @@ def _browsers(redis: Redis, running: Mapping[str, CrawlOptions]) -> Browsers:
     return Browsers(
         places=browser_places(clock.epoch_seconds()),
         taken=BrowserPlaces(redis).taken(),
-        pages_waiting=sum(Frontier(redis, crawl).ready_queue.size(rendered=True) for crawl in rendering),
+        pages_waiting=sum(Frontier(redis, crawl).ready_queue.sizes()[1] for crawl in rendering),
     )
 
 

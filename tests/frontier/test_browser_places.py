@@ -93,8 +93,7 @@ def test_a_slice_for_a_browser_has_few_pages(frontier: Frontier) -> None:
     found = dequeue_rendered(frontier, "b")
     assert found is not None
     assert found.pages == [1, 2, 3, 4]
-    assert frontier.ready_queue.size(rendered=True) == 25
-    assert frontier.ready_queue.size(rendered=False) == 0
+    assert frontier.ready_queue.sizes() == (0, 25)
 
 
 def test_suspects_for_a_browser_are_alone(frontier: Frontier) -> None:
