@@ -38,6 +38,30 @@ _AS_ROOT = "Running as root without --no-sandbox"
 _UNUSABLE = "No usable sandbox"
 _PROBE_S = 30
 
+FEATURES_OFF = (
+    # those that Playwright switches off: of this switch the browser takes the last one alone
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "msForceBrowserSignIn",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+    # the list below the address bar of a window, which is a page and a process of its own
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxAimPopup",
+    "SpareRendererForSitePerProcess",  # a process for the next page of a context, which has only one
+)
 FLAGS = (
     "--disable-quic",  # QUIC and WebTransport would not go through the proxy
     "--dns-prefetch-disable",  # names are looked up by the proxy, where the guard is
@@ -45,6 +69,7 @@ FLAGS = (
     "--no-pings",  # <a ping> informs third parties of clicks
     "--disable-domain-reliability",  # reports to Google
     "--disable-gpu",  # nothing looks at the page
+    f"--disable-features={','.join(FEATURES_OFF)}",
     "--js-flags=--max-old-space-size=512",  # MB; a page whose scripts need more crashes alone
 )
 """Besides those that Playwright always gives: headless, no background networking, component updates, sync, default

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import playwright
 import pytest
 
 from crawler.browser import chromium
@@ -43,6 +45,15 @@ def test_the_named_program_comes_before_the_path_and_that_before_the_downloaded_
     assert require(str(downloaded)) == on_path
     settings.CRAWLER_CHROMIUM = sys.executable  # type: ignore[attr-defined]  # pytest-django's wrapper has no types
     assert require(str(downloaded)) == Path(sys.executable)
+
+
+def test_what_playwright_switches_off_stays_off() -> None:
+    switches = Path(playwright.__file__).parent / "driver/package/lib/server/electron/loader.js"
+    found = re.search(r"var disabledFeatures = \[(.*?)\]", switches.read_text(), re.DOTALL)
+    assert found is not None
+    theirs = set(re.findall(r'^  "(\w+)"', found[1], re.MULTILINE))
+    assert theirs
+    assert theirs <= set(chromium.FEATURES_OFF)
 
 
 def test_without_any_the_message_says_how_to_install_one(empty_path: Path) -> None:
