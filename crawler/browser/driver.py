@@ -300,11 +300,12 @@ class _Running:
             playwright._impl_obj._connection._transport._proc._transport.close()
 
     def kill(self) -> None:
-        """End whatever is left of it. Playwright makes Chromium the leader of a process group."""
+        """End whatever is left of it. Playwright gives what it starts, Chromium or a script that starts it, a process
+        group."""
         pid, self.pid = self.pid, 0
         with suppress(OSError):
-            if pid and os.getpgid(pid) == pid:
-                os.killpg(pid, signal.SIGKILL)
+            if pid and (group := os.getpgid(pid)) != os.getpgrp():
+                os.killpg(group, signal.SIGKILL)
 
     async def _processes(self, kind: str = "") -> list[int]:
         told = await self._session.send("SystemInfo.getProcessInfo")

@@ -47,6 +47,12 @@ def test_the_named_program_comes_before_the_path_and_that_before_the_downloaded_
     assert require(str(downloaded)) == Path(sys.executable)
 
 
+def test_a_headless_shell_comes_before_a_browser_with_windows(empty_path: Path) -> None:
+    program_in(empty_path, "chromium")
+    shell = program_in(empty_path, "chromium-headless-shell")
+    assert installed() == shell
+
+
 def test_what_playwright_switches_off_stays_off() -> None:
     switches = Path(playwright.__file__).parent / "driver/package/lib/server/electron/loader.js"
     found = re.search(r"var disabledFeatures = \[(.*?)\]", switches.read_text(), re.DOTALL)
