@@ -4,6 +4,7 @@ compare     rounds of this project, Scrapy, Crawlee and `wget -r` over the same 
 against     this version of the project and another one in turn (`--against REF`)
 latency     a site that takes its time for each answer, and how near to the best possible a crawl comes
 million     one crawl over a list of a million URLs on ten thousand hosts
+render      a single-page application in a browser, beside Crawlee and scrapy-playwright
 flat        a generated site at two sizes: what stays as it was when a crawl grows
 reports     every page, report and export of two large crawls, each against its limit
 arguments   what may be typed behind `bin/bench`
@@ -25,6 +26,7 @@ serving     the process that serves the two, far faster than anybody asks
 nginx       serves folders, where nginx is there
 services    Redis and PostgreSQL for the duration of a measurement
 
+usage       what a crawl with browsers uses
 processes   what processes use: CPU time and memory
 figures     medians, spreads, ratios, targets (pure)
 report      the tables and the JSON (pure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from benchmarks import against, collect, compare, flat, idle, latency, load, million, page_bytes, reports, scale
+from benchmarks import against, collect, compare, flat, idle, latency, load, million, page_bytes, render, reports, scale
 from benchmarks.arguments import parse
 from benchmarks.ours import Failed
 from benchmarks.services import Unavailable
@@ -22,6 +22,7 @@ COMMANDS = {
     "latency": latency.main,
     "collect": collect.main,
     "bytes": page_bytes.main,
+    "render": render.main,
     "scale": scale.main,
 }
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import render
 from benchmarks.figures import OURS
 from benchmarks.idle import MOST_PERCENT, STATES
 from benchmarks.latency import CONNECTIONS, PAGES, SECONDS
@@ -47,6 +48,10 @@ the database's server and of the manager, and time."""
 _BYTES = """\
 Crawl the generated site without workers, and tell what a page takes of the database's disk: each table and index, as
 the crawl leaves them and packed."""
+_RENDER = """\
+Crawl a single-page application in a browser by this project, Crawlee's PlaywrightCrawler and scrapy-playwright in turn,
+with the same Chromium and as many pages at a time, and tell how they compare. The exit code is 1 when a page was not
+found by ours."""
 _SCALE = """\
 Simulate a day of crawls, and tell how many workers an autoscaler keeps over it: by the functions that an installation
 uses, and without requesting anything."""
@@ -63,6 +68,7 @@ examples:
   bin/bench idle --stock --workers 5   five of RQ's own workers while there is nothing to do
   bin/bench collect --postgres         the tick's cost of a page (without --postgres: SQLite)
   bin/bench bytes --postgres           the disk's bytes of a page (without --postgres: SQLite)
+  bin/bench render --places 12         pages in a browser, beside Crawlee and scrapy-playwright
   bin/bench scale --chart FILE         how many workers run over a simulated day of crawls
   bin/bench latency                    a site that answers after 100 ms: six minutes (--quick: one)"""
 
@@ -232,6 +238,23 @@ def _bytes() -> ArgumentParser:
     return parser
 
 
+def _render() -> ArgumentParser:
+    parser = _parser("bin/bench render", _RENDER)
+    tools = list(render.TITLES)
+    parser.add_argument("--pages", type=_positive, default=render.PAGES, metavar="N", help=_default("of the site"))
+    parser.add_argument(
+        "--places", type=_positive, default=render.PLACES, metavar="N", help=_default("pages at a time")
+    )
+    parser.add_argument("--workers", type=_positive, default=render.WORKERS, metavar="N", help=_default("of ours"))
+    parser.add_argument("--rounds", type=_positive, default=render.ROUNDS, metavar="N", help=_default("of all tools"))
+    parser.add_argument("--chromium", default="", metavar="FILE", help="the browser of all of them (default: as found)")
+    parser.add_argument("--tools", nargs="+", choices=tools, default=tools, metavar="TOOL", help=", ".join(tools))
+    parser.add_argument("--timeout", type=float, default=1200, metavar="S", help=_default("seconds a crawl may take"))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured, crawl by crawl")
+    parser.add_argument("--python", metavar="FILE", help="the Python that all of them run under, with all they need")
+    return parser
+
+
 def _scale() -> ArgumentParser:
     parser = _parser("bin/bench scale", _SCALE)
     parser.add_argument("--seed", type=int, default=4, help=_default("what the crawls are made from"))
@@ -257,6 +280,7 @@ _COMMANDS = {
     "latency": _latency,
     "collect": _collect,
     "bytes": _bytes,
+    "render": _render,
     "scale": _scale,
 }
 

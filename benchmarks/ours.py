@@ -32,10 +32,15 @@ PATIENCE = 60.0  # seconds workers have until they are up
 class Worker(StrEnum):
     OWN = "own"  # the project's class, as bin/crawl starts it
     STOCK = "stock"  # RQ's, which forks for each job
+    BROWSER = "browser"  # renders pages, beside those of another class
 
 
 COMMANDS = {
     Worker.OWN: ("-m", "rq.cli", "worker", "--quiet", "-w", "crawler.worker.Worker", "crawl", "fetch"),
+    Worker.BROWSER: (
+        *("-m", "rq.cli", "worker", "--quiet"),
+        *("-w", "crawler.browser.worker.BrowserWorker", "render"),
+    ),
     Worker.STOCK: ("-m", "rq.cli", "worker", "--quiet", "crawl", "fetch"),
 }
 
@@ -83,6 +88,17 @@ class Stack:
             processes.cpu_seconds([self.redis_pid]),
             processes.cpu_seconds(database),
         )
+
+    def join(self, worker: Worker, settings: Mapping[str, str]) -> int:
+        """Start one worker more, with these variables; its process id, once RQ knows it."""
+        log = self.folder / f"{worker}.log"
+        with redis.Redis.from_url(self.redis_url) as client, log.open("ab") as output:
+            known = client.scard("rq:workers")
+            command = [str(self.python), *COMMANDS[worker]]
+            environment = {**self.environment, **settings}
+            started = self.children.start(command, output=output, directory=self.root, environment=environment)
+        _wait_for_workers(self.redis_url, known + 1, log)
+        return started.pid
 
     def lines(self, given: Mapping[str, Any], timeout: float) -> Iterator[dict[str, Any]]:
         """What the driver says, as it says it."""

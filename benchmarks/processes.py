@@ -53,6 +53,33 @@ def resident(pid: int) -> int:
         return 0
 
 
+def proportional(pid: int) -> int:
+    """Bytes a process has in memory, of what it shares with others its part; 0 where that cannot be told."""
+    try:
+        lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
+
+
+def family(roots: Iterable[int]) -> set[int]:
+    """These processes, as far as they are there, and all below them."""
+    return _family(roots, dict(_stats()))
+
+
+def adopted(name: str) -> list[int]:
+    """Children of this process whose name has this in it: of other parents, which have ended before them."""
+    own = str(os.getpid())
+    return [pid for pid, fields in _stats() if fields[_PARENT] == own and name in _name(pid)]
+
+
+def _name(pid: int) -> str:
+    try:
+        return (PROC / str(pid) / "stat").read_text().partition("(")[2].rpartition(")")[0]
+    except OSError:
+        return ""
+
+
 def _stats() -> Iterator[tuple[int, Sequence[str]]]:
     for file in PROC.glob("[0-9]*/stat"):
         try:

@@ -3,6 +3,7 @@
 environment    where the peers are installed
 scrapy_crawl   Scrapy
 crawlee_crawl  Crawlee with Parsel
+scrapy_browser, crawlee_browser   both with Playwright, for `bin/bench render`
 lines          what both of them store of a page
 
 Both get what is cheap for them and still comparable: the same parser's selectors they come with, links of every page

@@ -22,10 +22,10 @@ class Lines:
             self._urls.add(url)
             self.links += len(links)
 
-    def report(self, seconds: float, cpu_seconds: float) -> str:
-        """Both of the crawl alone, without what its program took to start."""
+    def report(self, seconds: float, cpu_seconds: float, peak_bytes: int = 0) -> str:
+        """All of the crawl alone, without what its program took to start; memory where it was looked at."""
         told = {"pages": len(self._urls), "links": self.links, "seconds": seconds, "cpu_seconds": cpu_seconds}
-        return json.dumps(told)
+        return json.dumps({**told, "peak_bytes": peak_bytes})
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,9 @@
-"""Serves one of the sites on a free port of this machine, and prints its address: python -m tests.browser_sites NAME"""
+"""Serves one of the sites on a free port of this machine, and prints its address:
+
+    python -m tests.browser_sites NAME [PAGES]
+
+PAGES: of a single-page application, 200 unless it is told.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +29,13 @@ SITES: dict[str, Callable[[], BrowserSite]] = {
 
 
 def main() -> int:
-    named = SITES.get(sys.argv[1]) if len(sys.argv) == 2 else None
-    if named is None:
-        print(f"usage: python -m tests.browser_sites {'|'.join(SITES)}", file=sys.stderr)
+    words = sys.argv[1:]
+    has_size = len(words) == 2 and words[0] in SHELLS and words[1].isdecimal()
+    if not words or words[0] not in SITES or not (len(words) == 1 or has_size):
+        names = "|".join(name for name in SITES if name not in SHELLS)
+        print(f"usage: python -m tests.browser_sites {{{'|'.join(SHELLS)}}} [PAGES] | {names}", file=sys.stderr)
         return 2
-    site = named()
+    site = spa(int(words[1]), words[0]) if has_size else SITES[words[0]]()
     with Site(site.pages).serving() as served, suppress(KeyboardInterrupt):
         print(f"{served.url}/ has {len(site.expected)} pages with expected links. Ctrl-C ends it.", flush=True)
         threading.Event().wait()
