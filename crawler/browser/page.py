@@ -14,7 +14,7 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Error, Page, ProxySettings
 
 from crawler.browser.driver import BrowserCrashed
-from crawler.browser.page_reader import PageReader, vitals_of
+from crawler.browser.page_reader import READ_S, PageReader, vitals_of
 from crawler.browser.page_requests import PageRequests
 from crawler.browser.result import Rendering
 from crawler.core.crawl.rendering import RenderChoices
@@ -33,6 +33,7 @@ _SCROLL = """
   return [height, window.scrollY + window.innerHeight >= height - 1];
 })()"""
 
+_TIMER = "new Promise((done) => { setTimeout(done, 20); })"  # ms, for a request to be told of
 _BLOCKED = "net::ERR_BLOCKED_BY_CLIENT"  # what Chromium says of a request that was refused here
 _NO_SHARED_WORKER = "delete globalThis.SharedWorker"
 
@@ -162,7 +163,16 @@ class _Visit:
             try:
                 await asyncio.wait_for(self.requests.changed.wait(), None if self.requests.open else QUIET_S)
             except TimeoutError:
-                return
+                await self._catch_up()
+                if not self.requests.changed.is_set():
+                    return
+
+    async def _catch_up(self) -> None:
+        """On a busy machine half a second may pass in which the page has not run, or in which news of its requests are
+        under way: wait for a timer of the page's own, behind which its due ones are, and for the answer, behind which
+        the news are. A script that does not end is left to the reader."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.reader.evaluate(_TIMER), READ_S)
 
     async def _scroll(self) -> None:
         """To the end, until it is no longer moved."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from crawler.browser.result import Rendering
 from tests.http.server import Server, Then, page
 from tests.rendering.conftest import Pages
+from tests.rendering.processes import below
 
 DONE = "<p id=done>"
 """A page that waits for it is ready at once, without half a second of quiet."""
@@ -51,6 +55,28 @@ def test_a_page_is_ready_when_the_network_is_quiet(pages: Pages, server: Server)
     assert b"from the API" in rendering.html
     assert [(resource.kind, resource.status) for resource in rendering.resources] == [("fetch", 200)]
     assert rendering.resources[0].bytes >= len("from the API")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="the processes below this one are known on Linux only")
+def test_a_request_that_is_under_way_while_the_machine_is_busy_is_waited_for(pages: Pages, server: Server) -> None:
+    def hold_up(url: str) -> dict[str, str]:
+        """Playwright's process stands still for longer than a page is to be quiet."""
+        for pid in nodes:
+            os.kill(pid, signal.SIGSTOP)
+            threading.Timer(0.8, os.kill, (pid, signal.SIGCONT)).start()
+        return {}
+
+    pages.render(server, "<p id=done>", **READY)  # the browser runs
+    nodes = [pid for pid in below(os.getpid()) if "node" in Path(f"/proc/{pid}/stat").read_text()]
+    late = "fetch('/api').then((r) => r.text()).then((t) => document.body.append(t))"
+    fetching = f"addEventListener('load', () => setTimeout(() => {late}, 200))"
+    rendering = pages.render(
+        server, f"<body><script>{fetching}</script>", headers_for=hold_up, may_request=lambda url: not time.sleep(0.3)
+    )
+
+    assert nodes
+    assert b"from the API" in rendering.html
 
 
 @pytest.mark.parametrize(
