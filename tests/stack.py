@@ -138,14 +138,15 @@ class Stack:
         """One of Django's to the database of the stack."""
         return _Connection({**connections.settings["default"], "NAME": str(self.database.resolve())}, "default")
 
-    def start(self, *urls: str, **options: Any) -> UUID:
-        """Start a crawl as the web page does, and leave it alone: nothing here wakes it later."""
+    def start(self, *urls: str, allow_private: bool = True, **options: Any) -> UUID:
+        """Start a crawl as the web page does, and leave it alone: nothing here wakes it later. It may go to every
+        address, or only to those that the settings allow."""
         # Models can be imported when Django is set up, which whoever imports this may do later.
         from crawler.core.crawl.options import CrawlOptions
         from crawler.crawls.start import start_crawl
 
         told = CrawlOptions.from_plain(options)
-        return self.within(lambda: start_crawl(urls, told, allow_private=True).id)
+        return self.within(lambda: start_crawl(urls, told, allow_private=allow_private).id)
 
     def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
         with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=20) as database:

@@ -11,23 +11,33 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 
 import django
 
+from crawler.browser import chromium
+from crawler.browser.chromium import NO_CHROMIUM, NO_PLAYWRIGHT
+from crawler.launch.process_group import adopts_orphans
+from tests.browser_sites.spa import spa
 from tests.chaos import site as sites
 from tests.chaos.database import Volume
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.expected import Expected, measured, walked
 from tests.chaos.report import Ran, Report
-from tests.chaos.run import UNDISTURBED, Grounds, run
+from tests.chaos.run import UNDISTURBED, UNDISTURBED_WITH_BROWSERS, Grounds, run
 from tests.chaos.scene import prepare
 from tests.chaos.schedule import Schedule, draw
+from tests.chaos.shop import CANARY_ADDRESS, expected_of, shop
 from tests.chaos.verdict import batch_pages, judge
+from tests.hostile.server import Canary
 
 PAGES = 400  # of the generated site
+SHOP_PAGES = 200  # of the application; two browser workers render some two a second
+SHOP_FINISH_SECONDS = 600.0  # after the last disturbance
+SHOP_MOMENT_SECONDS = 60.0
 LOG_LINES = 15  # of each process, shown when a run fails
 
 
@@ -38,9 +48,11 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     os.environ |= {"DJANGO_SETTINGS_MODULE": "settings.test", "CRAWLER_DATA_DIR": str(folder)}
     django.setup()
-    content = sites.folder(given.docs) if given.docs else sites.generated(PAGES)
     mount = Volume.may_be_mounted(folder)
     try:
+        if given.render:
+            return _with_browsers(given, folder, mount)
+        content = sites.folder(given.docs) if given.docs else sites.generated(given.pages or PAGES)
         with sites.Site(content, given.latency / 1000).serving() as site:
             grounds = Grounds(folder, prepare(folder / "template"), site, mount)
             return _session(given, grounds, None if given.docs else walked(site, content))
@@ -50,6 +62,18 @@ def main() -> int:
     finally:
         if not list(folder.glob("run-*")):
             shutil.rmtree(folder)
+
+
+def _with_browsers(given: argparse.Namespace, folder: Path, mount: bool) -> int:
+    adopts_orphans()  # so that a Chromium whose worker was killed is seen
+    known, canary = spa(given.pages or SHOP_PAGES), Canary(CANARY_ADDRESS)
+    try:
+        with sites.Site(shop(known, canary.address), given.latency / 1000).serving() as site:
+            template = prepare(folder / "template")
+            grounds = Grounds(folder, template, site, mount, canary, SHOP_FINISH_SECONDS, SHOP_MOMENT_SECONDS)
+            return _session(given, grounds, expected_of(known, site))
+    finally:
+        canary.close()
 
 
 def _arguments() -> argparse.Namespace:
@@ -62,37 +86,57 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--latency", type=float, default=20, metavar="MS", help="milliseconds the site thinks (default: 20)"
     )
+    parser.add_argument("--render", action="store_true", help="crawl an application whose pages Chromium has to render")
+    parser.add_argument(
+        "--pages",
+        type=int,
+        metavar="N",
+        help=f"of the made-up site (default: {PAGES} and some; with --render {SHOP_PAGES}, at least 20)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to this file")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table to this file")
     given = parser.parse_args()
     if given.docs and not given.docs.is_dir():
         parser.error(f"{given.docs} is not a folder")
+    if given.pages is not None and (given.docs or given.pages < 20):
+        parser.error("--pages is at least 20, and not for --docs")
+    if given.render and (trouble := "it crawls a site of its own, not --docs" if given.docs else _why_no_browser()):
+        parser.error(f"--render: {trouble}")
     if given.seed is None:
         given.seed = random.randrange(1_000_000)
     return given
 
 
+def _why_no_browser() -> str:
+    if sys.platform != "linux":
+        return "it needs Linux, where processes that were left behind can be found"
+    if find_spec("playwright") is None:
+        return NO_PLAYWRIGHT
+    return "" if chromium.installed(os.environ.get("CRAWLER_CHROMIUM", "")) else NO_CHROMIUM
+
+
 def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None) -> int:
     """`known`: what is expected of the undisturbed crawl already, so that it is judged as the others are."""
+    calm_schedule = UNDISTURBED_WITH_BROWSERS if grounds.renders else UNDISTURBED
     left_out = () if grounds.mount else tuple(kind.name for kind in KINDS.values() if kind.volume)
     if left_out:
         _say(f"left out, because no volume may be mounted here: {', '.join(left_out)}")
     _say("crawling undisturbed")
-    calm = _uninterrupted(grounds, UNDISTURBED, None)
+    calm = _uninterrupted(grounds, calm_schedule, None)
     pages = batch_pages()
-    report = Report(str(given.docs or "made up"), calm, [], left_out)
+    named = str(given.docs or ("an application" if grounds.renders else "made up"))
     expected = known or measured(calm)
     if faults := judge(calm, expected, pages).faults:
-        _explain(grounds, UNDISTURBED, calm, faults, given)
+        _explain(grounds, calm_schedule, calm, faults, given)
         return 1
-    _forget(grounds, UNDISTURBED)
+    _forget(grounds, calm_schedule)
     _say(f"{len(calm.pages)} pages, {sum(calm.hits.values())} requests, {calm.seconds:.1f} s")
     ran: list[Ran] = []
     try:
         for number in range(given.runs):
             ran.append(_one(given, grounds, expected, pages, number, left_out))
     finally:
-        report = Report(report.site, calm, ran, left_out)
+        report = Report(named, calm, ran, left_out, grounds.renders)
         _write(given, report)
         print(report.text())
     return 0 if report.exact and report.in_time else 1
@@ -101,7 +145,7 @@ def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None
 def _one(
     given: argparse.Namespace, grounds: Grounds, expected: Expected, pages: int, number: int, left_out: tuple[str, ...]
 ) -> Ran:
-    schedule = draw(given.seed + number, left_out)
+    schedule = draw(given.seed + number, left_out, rendered=grounds.renders)
     _say(f"run {number + 1}/{given.runs}: {schedule}")
     evidence = _uninterrupted(grounds, schedule, len(expected.hits))
     verdict = judge(evidence, expected, pages)
@@ -145,8 +189,10 @@ def _explain(
         _say(f"  --- {log.name}")
         for line in log.read_text(errors="replace").splitlines()[-LOG_LINES:]:
             _say(f"  {line}")
-    docs = f" --docs {given.docs}" if given.docs else ""
-    _say(f"  kept: {folder}; once more: bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{docs}")
+    site = f" --docs {given.docs}" if given.docs else " --render" if given.render else ""
+    pages = f" --pages {given.pages}" if given.pages else ""
+    again = f"bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{site}{pages}"
+    _say(f"  kept: {folder}; once more: {again}")
 
 
 def _forget(grounds: Grounds, schedule: Schedule) -> None:

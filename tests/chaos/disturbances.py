@@ -14,12 +14,12 @@ from random import Random
 
 import redis
 
+from tests.chaos import browser_disturbances as browsers
 from tests.chaos.processes import Place, Role, children_of, family, send
 from tests.chaos.scene import Scene
+from tests.chaos.targets import FIND_SECONDS, chosen, holders
 
 Strike = Callable[[Scene, Random], str | None]
-
-FIND_SECONDS = 10.0  # how long a target is waited for
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Kind:
     needs: frozenset[Role] = frozenset()  # some worker of these roles
     resets: bool = True  # pages that were handed out may have to be asked for again
     volume: bool = False  # needs a volume of its own
+    renders: bool = True  # may happen where pages need a browser
 
 
 def kill_stock_worker(scene: Scene, dice: Random) -> str | None:
@@ -42,7 +43,7 @@ def kill_own_worker(scene: Scene, dice: Random) -> str | None:
 
 def _kill_worker(scene: Scene, dice: Random, role: Role) -> str | None:
     """Mostly one that has pages in hand."""
-    place = _chosen(scene, dice, role, busy=dice.random() < 0.8)
+    place = chosen(scene, dice, role, busy=dice.random() < 0.8)
     if place is None:
         return None
     dead = scene.crew.kill(place)
@@ -52,13 +53,13 @@ def _kill_worker(scene: Scene, dice: Random, role: Role) -> str | None:
 
 def kill_at_claim(scene: Scene, dice: Random) -> str | None:
     """Whoever claims the next batch, before it asks for the first page if we are quick enough."""
-    known = _holders(scene)
+    known = holders(scene)
     found: list[int] = []
 
     def look() -> bool:
         until = time.monotonic() + 0.05
         while not found and time.monotonic() < until:
-            found.extend(_holders(scene) - known)
+            found.extend(holders(scene) - known)
         return bool(found)
 
     if not scene.wait_for(lambda: look() or scene.over, FIND_SECONDS) or not found:
@@ -70,7 +71,7 @@ def kill_at_claim(scene: Scene, dice: Random) -> str | None:
 
 def kill_horse(scene: Scene, dice: Random) -> str | None:
     """The worker lives on and tells RQ of the failure."""
-    place = _chosen(scene, dice, Role.STOCK, busy=True)
+    place = chosen(scene, dice, Role.STOCK, busy=True)
     horses = children_of(place.pid) if place is not None and place.pid else []
     if place is None or not horses:
         return None
@@ -81,7 +82,7 @@ def kill_horse(scene: Scene, dice: Random) -> str | None:
 
 def orphan_horse(scene: Scene, dice: Random) -> str | None:
     """The worker dies alone; its work-horse ends its job and reports as if nothing had happened."""
-    place = _chosen(scene, dice, Role.STOCK, busy=True)
+    place = chosen(scene, dice, Role.STOCK, busy=True)
     if place is None or place.pid is None:
         return None
     send([place.pid], signal.SIGKILL)
@@ -225,7 +226,7 @@ def flush_redis(scene: Scene, dice: Random) -> str | None:
 
 def stop_worker(scene: Scene, dice: Random) -> str | None:
     """SIGSTOP for longer than a lease lives; then it goes on as if nothing had happened."""
-    place = _chosen(scene, dice, Role.STOCK, Role.OWN, busy=True)
+    place = chosen(scene, dice, Role.STOCK, Role.OWN, busy=True)
     if place is None:
         return None
     seconds, stopped = dice.uniform(12, 14), family(place)
@@ -237,7 +238,7 @@ def stop_worker(scene: Scene, dice: Random) -> str | None:
 def terminate_twice(scene: Scene, dice: Random) -> str | None:
     """The first SIGTERM asks for an end after the job, the second for an end at once. RQ takes two within a second
     for one."""
-    place = _chosen(scene, dice, Role.STOCK, Role.OWN, busy=True)
+    place = chosen(scene, dice, Role.STOCK, Role.OWN, busy=True)
     pid = place.pid if place is not None else None
     if place is None or pid is None:
         return None
@@ -275,32 +276,7 @@ def _lock_database(scene: Scene, seconds: float) -> str | None:
     return f"the database locked for {seconds:.1f} s"
 
 
-def _chosen(scene: Scene, dice: Random, *roles: Role, busy: bool) -> Place | None:
-    """A living worker, with pages in hand if that is asked for and one comes along in time."""
-    places = scene.crew.workers(*roles)
-    first = dice.randrange(len(places))
-    order = [*places[first:], *places[:first]]
-    found: list[Place] = []
-
-    def look() -> bool:
-        holders = _holders(scene) if busy else set()
-        found.extend(place for place in order if place.pid and (not busy or holders & set(family(place))))
-        return bool(found)
-
-    scene.wait_for(lambda: look() or scene.over, FIND_SECONDS)
-    return found[0] if found else next((place for place in order if place.pid), None)
-
-
-def _holders(scene: Scene) -> set[int]:
-    """The processes that hold leases."""
-    try:
-        leases = scene.frontier.leases.all()
-    except redis.RedisError:
-        return set()
-    return {int(lease.holder.rpartition(":")[2]) for lease, _ in leases if lease.held and lease.holder}
-
-
-_STOCK, _OWN = frozenset({Role.STOCK}), frozenset({Role.OWN})
+_STOCK, _OWN, _BROWSER = frozenset({Role.STOCK}), frozenset({Role.OWN}), frozenset({Role.BROWSER})
 
 KINDS = {
     kind.name: kind
@@ -312,16 +288,28 @@ KINDS = {
         Kind("orphan-horse", orphan_horse, 0.7, _STOCK),
         Kind("kill-manager", kill_manager, 3),
         Kind("freeze-manager", freeze_manager, 1),
-        Kind("kill-everything-stock", kill_everything_for_a_stock_worker, 1.5, _STOCK),
-        Kind("kill-everything-own", kill_everything_for_an_own_worker, 1.5, _OWN),
+        Kind("kill-everything-stock", kill_everything_for_a_stock_worker, 1.5, _STOCK, renders=False),
+        Kind("kill-everything-own", kill_everything_for_an_own_worker, 1.5, _OWN, renders=False),
         Kind("restart-redis", restart_redis, 1.5),
         Kind("empty-redis", empty_redis, 1.2, _OWN),  # a stock worker that finds nothing queued is never woken
         Kind("flush-redis", flush_redis, 1.2, _OWN),
         Kind("stop-worker", stop_worker, 1.2),
         Kind("terminate-twice", terminate_twice, 1),
-        Kind("kill-web", kill_web, 0.5, resets=False),
+        Kind("kill-web", kill_web, 0.5, resets=False, renders=False),
         Kind("fill-disk", fill_disk, 1, volume=True),
         Kind("lock-database", lock_database, 1),
         Kind("lock-database-long", lock_database_for_long, 0.15),
+        Kind("kill-chromium", browsers.kill_chromium, 4, _BROWSER),
+        Kind("kill-renderer", browsers.kill_renderer, 4, _BROWSER),
+        Kind("kill-playwright", browsers.kill_playwright, 1.5, _BROWSER),
+        Kind("kill-browser-worker", browsers.kill_browser_worker, 4, _BROWSER),
+        Kind("stop-browser-worker", browsers.stop_browser_worker, 1, _BROWSER),
+        Kind("terminate-browser-worker", browsers.terminate_browser_worker, 1, _BROWSER),
+        Kind("kill-everything", browsers.kill_everything_with_browsers, 1.5, _BROWSER),
     )
 }
+
+
+def kinds_of(*, rendered: bool) -> list[Kind]:
+    """What can be done to a crawl with browser workers, or to one without."""
+    return [kind for kind in KINDS.values() if (kind.renders if rendered else Role.BROWSER not in kind.needs)]

@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 import redis
 
+from crawler.frontier.browser_places import BrowserPlaces
+from tests.chaos.browser_processes import orphans
 from tests.chaos.memory import Memory
 from tests.chaos.processes import Role, children_of
 from tests.chaos.scene import Clocked, Scene, Struck
 
 Page = tuple[str, int | None]
 """Outcome ("" while open) and HTTP status."""
+
+Shown = tuple[str, str]
+"""Why a page was rendered in a browser, and its title there."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +75,15 @@ class Evidence:
     refetches: Sequence[float]  # seconds from a worker's death to its pages' next requests
     revivals: Sequence[float]  # seconds from the start of one worker to the first request
     announced: float | None  # seconds from the last closing to the notice, where nothing was being disturbed
+    shown: Mapping[str, Shown] = field(default_factory=dict)  # URL -> of pages that were rendered
+    knocks: int = 0  # connections to the address that no page may reach
 
 
 def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
     """`calm`: seconds without disturbance before the last page closed, for the time of the notice to count."""
     of_crawl = scene.crawl.hex
     rows = scene.database.rows(
-        "SELECT url, outcome, http_status, deaths FROM crawler_page WHERE crawl_id = ?", of_crawl
+        "SELECT url, outcome, http_status, deaths, rendering, title FROM crawler_page WHERE crawl_id = ?", of_crawl
     )
     crawl = scene.database.rows("SELECT * FROM crawler_crawl WHERE id = ?", of_crawl)[0]
     told = scene.database.rows("SELECT receipt FROM crawler_notice WHERE crawl_id = ?", of_crawl)
@@ -94,26 +101,30 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         receipt=json.loads(told[0]["receipt"]) if told else {},
         left_in_redis=left_in_redis(scene.memory, scene.crawl),
         left_in_queues=left_in_queues(scene.memory),
-        left_working=left_working(scene),
+        left_working=[*left_working(scene), *orphans()],
         hits=scene.site.hits,
         deaths={urlsplit(row["url"]).path: row["deaths"] for row in rows if row["deaths"]},
         struck=tuple(scene.struck),
-        crew=tuple(place.role for place in scene.crew.workers()),
+        crew=tuple(place.role for place in scene.crew.workers(Role.STOCK, Role.OWN, Role.BROWSER)),
         seconds=seconds,
         refetches=_times(scene, Clocked.REFETCH),
         revivals=_times(scene, Clocked.REVIVAL),
         announced=_announced(scene, calm),
+        shown={row["url"]: (row["rendering"], row["title"]) for row in rows if row["rendering"]},
+        knocks=len(scene.canary.knocks) if scene.canary else 0,
     )
 
 
 def nothing_left(scene: Scene) -> bool:
-    return not (left_in_redis(scene.memory, scene.crawl) or left_in_queues(scene.memory) or left_working(scene))
+    in_redis = left_in_redis(scene.memory, scene.crawl) or left_in_queues(scene.memory)
+    return not (in_redis or left_working(scene) or orphans())
 
 
 def left_in_redis(memory: Memory, crawl: UUID) -> list[str]:
     """Keys of the crawl. Those that end by themselves (its dead letters, a note that it was deleted) may stay."""
     try:
-        return memory.keys(f"crawler:{crawl}:*")
+        taken = BrowserPlaces(memory.client).taken()
+        return [*memory.keys(f"crawler:{crawl}:*"), *([f"{taken} places of browser workers"] if taken else [])]
     except redis.RedisError as error:
         return [f"Redis does not answer: {error}"]
 
@@ -124,7 +135,8 @@ def left_in_queues(memory: Memory) -> list[str]:
     try:
         at_work = {entry.partition(":")[0] for entry in memory.started("crawl") if not entry.endswith(":planted")}
         lifelines = {key.removeprefix("rq:job:") for key in memory.keys("rq:job:*lifeline*")}
-        return sorted({*memory.queued("crawl"), *memory.queued("fetch"), *(lifelines - at_work)})
+        waiting = [job for queue in ("crawl", "fetch", "render") for job in memory.queued(queue)]
+        return sorted({*waiting, *(lifelines - at_work)})
     except redis.RedisError as error:
         return [f"Redis does not answer: {error}"]
 
@@ -139,7 +151,7 @@ def left_working(scene: Scene) -> list[str]:
         place.name
         for place in scene.crew.workers()
         if place.pid is None or children_of(place.pid) or (place.role is Role.OWN and place.pid in busy)
-    ]
+    ] + [place.name for place in scene.crew.workers(Role.BROWSER) if place.pid is None or place.pid in busy]
 
 
 def _times(scene: Scene, what: Clocked) -> list[float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from tests.chaos.evidence import Evidence, Page
+from tests.chaos.evidence import Evidence, Page, Shown
 from tests.chaos.site import Content, Site
 
 
@@ -17,10 +17,11 @@ class Expected:
     pages: Mapping[str, Page]
     hits: Mapping[str, int]  # path -> requests that are needed
     receipt: Mapping[str, Any]
+    shown: Mapping[str, Shown] = field(default_factory=dict)  # of pages that a browser renders
 
 
 def measured(undisturbed: Evidence) -> Expected:
-    return Expected(undisturbed.pages, undisturbed.hits, undisturbed.receipt)
+    return Expected(undisturbed.pages, undisturbed.hits, undisturbed.receipt, undisturbed.shown)
 
 
 def walked(site: Site, content: Content) -> Expected:

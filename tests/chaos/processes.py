@@ -20,13 +20,17 @@ class Role(StrEnum):
     STOCK = "stock"  # RQ's own worker, which forks a work-horse for each job
     OWN = "own"  # the project's worker class
     WEB = "web"  # the web process; nobody looks at its pages
+    BROWSER = "browser"  # the project's worker class that renders pages
 
 
 COMMANDS = {
     Role.STOCK: ("rq", "worker", "crawl", "fetch"),
     Role.OWN: ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch"),
+    Role.BROWSER: ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render"),
     Role.WEB: ("gunicorn", "settings.wsgi", "--threads", "2", "--no-control-socket", "--bind"),
 }
+
+BROWSER_PLACES = 3  # of each browser worker, for a machine of two cores
 
 
 @dataclass

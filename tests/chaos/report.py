@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tests.chaos.disturbances import KINDS
+from tests.chaos.disturbances import kinds_of
 from tests.chaos.evidence import Evidence
 from tests.chaos.schedule import Schedule
 from tests.chaos.verdict import Verdict
@@ -49,6 +49,7 @@ class Report:
     undisturbed: Evidence
     ran: Sequence[Ran]
     left_out: Sequence[str]  # kinds of disturbance that cannot be had here
+    renders: bool = False
 
     @property
     def exact(self) -> bool:
@@ -68,8 +69,8 @@ class Report:
             ("seeds", _ranges([ran.schedule.seed for ran in self.ran])),
             ("disturbances", str(kinds.total())),
             *(
-                (f"- {kind}", "left out on this machine" if kind in self.left_out else str(kinds[kind]))
-                for kind in KINDS
+                (f"- {kind.name}", "left out on this machine" if kind.name in self.left_out else str(kinds[kind.name]))
+                for kind in kinds_of(rendered=self.renders)
             ),
             ("pages in all", str(sum(len(ran.evidence.pages) for ran in self.ran))),
             ("pages lost", self._number("lost")),
@@ -82,7 +83,18 @@ class Report:
             ("pages blamed that were not in hand", self._number("blamed")),
             ("runs that fetched too much again", str(sum(ran.verdict.wasteful for ran in self.ran))),
             ("pages fetched again", f"median {statistics.median(shares):.1%}, at most {max(shares):.1%}"),
+            *self._rendered(),
             *((label, _seconds(slowest, number, target)) for label, slowest, number, target in self._times()),
+        ]
+
+    def _rendered(self) -> list[tuple[str, str]]:
+        if not self.renders:
+            return []
+        evidence = [ran.evidence for ran in self.ran]
+        return [
+            ("pages rendered", str(sum(len(found.shown) for found in evidence))),
+            ("pages rendered again", str(sum(ran.verdict.rendered_again for ran in self.ran))),
+            ("connections to a forbidden address", str(sum(found.knocks for found in evidence))),
         ]
 
     def _number(self, field: str) -> str:

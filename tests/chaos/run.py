@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from uuid import UUID
+
+from django.test.utils import override_settings
 
 from tests.chaos import evidence
 from tests.chaos.disturbances import KINDS
@@ -14,7 +17,9 @@ from tests.chaos.evidence import Evidence
 from tests.chaos.processes import Role
 from tests.chaos.scene import Scene, set_up
 from tests.chaos.schedule import Planned, Schedule
+from tests.chaos.shop import SITE_ADDRESS
 from tests.chaos.site import Site
+from tests.hostile.server import Canary
 
 FINISH_SECONDS = 120.0  # after the last disturbance; a crawl that is not finished then is stuck
 NOTICE_SECONDS = 200.0  # a delivery that was interrupted is tried again after two minutes
@@ -33,9 +38,19 @@ class Grounds:
     template: Path
     site: Site
     mount: bool
+    canary: Canary | None = None  # where pages are rendered: what no page may reach
+    finish_seconds: float = FINISH_SECONDS
+    moment_seconds: float = MOMENT_SECONDS
+
+    @property
+    def renders(self) -> bool:
+        return self.canary is not None
 
 
+# On a machine that has too much to do, half a second without a request does not mean that the scripts have ended.
+RENDERED = {"render": "auto", "render_timeout": 60.0, "wait_for": ["h1"]}
 UNDISTURBED = Schedule(0, (Role.STOCK, Role.STOCK, Role.OWN), ())
+UNDISTURBED_WITH_BROWSERS = Schedule(0, (Role.OWN, Role.BROWSER, Role.BROWSER), ())
 
 
 def run(
@@ -44,23 +59,34 @@ def run(
     """`expected`: how many paths an undisturbed crawl asks for. The folder `run-<seed>` is left behind."""
     folder = grounds.folder / f"run-{schedule.seed}"
     dice = Random(schedule.seed)
-    with set_up(folder, grounds.template, grounds.site, schedule.crew, dice, expected, grounds.mount) as scene:
+    with set_up(
+        folder, grounds.template, grounds.site, schedule.crew, dice, expected, grounds.mount, grounds.canary
+    ) as scene:
         scene.crew.keep()
-        scene.crawl = scene.stack.start(f"{grounds.site.origin}/", notify_webhooks=[grounds.site.hook])
+        scene.crawl = _start(scene, grounds)
         began = time.monotonic()
         for planned in schedule.planned:
-            _await_moment(scene, planned)
+            _await_moment(scene, planned, grounds.moment_seconds)
             _strike(scene, planned, say)
         scene.run_out()
-        scene.wait_for(lambda: scene.over, FINISH_SECONDS)
+        scene.wait_for(lambda: scene.over, grounds.finish_seconds)
         seconds = time.monotonic() - began
         if scene.over:
             _await_rest(scene)
-        return evidence.collect(scene, seconds, CALM_SECONDS)
+        found = evidence.collect(scene, seconds, CALM_SECONDS)
+    return replace(found, left_working=[*found.left_working, *scene.browsers_left])
 
 
-def _await_moment(scene: Scene, planned: Planned) -> None:
-    scene.wait_for(lambda: scene.share >= planned.at or scene.over, MOMENT_SECONDS)
+def _start(scene: Scene, grounds: Grounds) -> UUID:
+    told = {"notify_webhooks": [grounds.site.hook]}
+    if not grounds.renders:
+        return scene.stack.start(f"{grounds.site.origin}/", **told)
+    with override_settings(CRAWLER_PRIVATE_HOSTS=[SITE_ADDRESS]):  # and no other address of this machine
+        return scene.stack.start(f"{grounds.site.origin}/", allow_private=False, **RENDERED, **told)
+
+
+def _await_moment(scene: Scene, planned: Planned, patience: float) -> None:
+    scene.wait_for(lambda: scene.share >= planned.at or scene.over, patience)
     if planned.settled:
         scene.wait_for(lambda: scene.settled or scene.over, SETTLE_SECONDS)
 

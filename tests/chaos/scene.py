@@ -14,15 +14,19 @@ from uuid import UUID
 
 import redis
 
+from crawler.core.crawl.retries import is_rendered
 from crawler.frontier.frontier import Frontier
 from crawler.launch.process_group import Children
+from tests.chaos.browser_processes import end_browsers
 from tests.chaos.database import Database, Volume
 from tests.chaos.memory import Memory, free_port
-from tests.chaos.processes import Crew, Role
+from tests.chaos.processes import BROWSER_PLACES, Crew, Role
 from tests.chaos.site import Site
+from tests.hostile.server import Canary
 from tests.stack import Stack
 
 STEP = 0.01  # seconds between two looks at everything
+END_SECONDS = 10.0  # that a Chromium has to end by itself when its worker was killed
 LAST_WORDS = 0.05  # seconds in which a request may still arrive from a process that was killed
 
 
@@ -69,9 +73,11 @@ class Scene:
     stack: Stack
     dice: Random
     expected: int | None
+    canary: Canary | None = None  # what no page may reach
     crawl: UUID = field(default_factory=lambda: UUID(int=0))
     struck: list[Struck] = field(default_factory=list)
     stopwatches: list[Stopwatch] = field(default_factory=list)
+    browsers_left: list[str] = field(default_factory=list)  # processes that outlived their worker to the very end
     quiet_since: float = 0.0  # epoch seconds: the end of the last disturbance
     _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
     _looked_at: float = 0.0
@@ -145,7 +151,8 @@ class Scene:
         began = time.time()
         with contextlib.suppress(redis.RedisError):
             leases = [lease for lease, _ in self.frontier.leases.all() if _pid(lease.holder) in dead]
-            ids = [page for lease in leases for _, pages in lease.slices.values() for page in pages]
+            lanes = [lane_and_pages for lease in leases for lane_and_pages in lease.slices.values()]
+            ids = [page for lane, pages in lanes if not is_rendered(lane) for page in pages]  # others wait for a place
             paths = frozenset(self._open_paths(ids))
             if paths:
                 self.stopwatches.append(Stopwatch(Clocked.REFETCH, began, paths, disturbed=busy))
@@ -189,10 +196,19 @@ def prepare(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def set_up(
-    folder: Path, template: Path, site: Site, roles: Sequence[Role], dice: Random, expected: int | None, mount: bool
+    folder: Path,
+    template: Path,
+    site: Site,
+    roles: Sequence[Role],
+    dice: Random,
+    expected: int | None,
+    mount: bool,
+    canary: Canary | None = None,
 ) -> Iterator[Scene]:
     """A fresh database, Redis and crew. Afterwards nothing runs and nothing is mounted; the folder is left."""
     folder.mkdir(parents=True)
+    temporary = folder / "tmp"  # Chromium's profiles, some of which a killed one leaves behind
+    temporary.mkdir()
     volume = Volume(folder / "volume")
     if mount and not volume.mount():
         raise RuntimeError(f"no volume could be mounted at {volume.place}")
@@ -205,13 +221,15 @@ def set_up(
         memory = Memory(children, folder / "redis", folder / "redis.log")
         memory.start()
         stack = Stack(folder, memory.url, DATABASE_URL=f"sqlite:///{file}")
-        crew = Crew(children, folder, stack.env, roles, f"127.0.0.1:{free_port()}", dice)
+        environment = {**stack.env, "TMPDIR": str(temporary), "CRAWLER_BROWSER_PLACES": str(BROWSER_PLACES)}
+        crew = Crew(children, folder, environment, roles, f"127.0.0.1:{free_port()}", dice)
         database = Database(file)
-        scene = Scene(folder, site, database, volume if mount else None, memory, crew, stack, dice, expected)
+        scene = Scene(folder, site, database, volume if mount else None, memory, crew, stack, dice, expected, canary)
         try:
             yield scene
         finally:
             crew.kill_everybody()
+            scene.browsers_left = end_browsers(END_SECONDS)
             memory.kill()
             memory.client.close()
             stack.end()

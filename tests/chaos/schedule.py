@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.chaos.disturbances import KINDS, Kind
+from tests.chaos.disturbances import Kind, kinds_of
 from tests.chaos.processes import Role
 
 CREWS: tuple[tuple[float, tuple[Role, ...]], ...] = (
@@ -18,6 +18,12 @@ CREWS: tuple[tuple[float, tuple[Role, ...]], ...] = (
     (1, (Role.STOCK,)),
 )
 """How often a crew is drawn, and its workers. A lone worker has nobody to wake it."""
+
+BROWSER_CREWS: tuple[tuple[float, tuple[Role, ...]], ...] = (
+    (3, (Role.OWN, Role.BROWSER, Role.BROWSER)),
+    (1, (Role.STOCK, Role.OWN, Role.BROWSER, Role.BROWSER)),
+)
+"""The same where pages need a browser."""
 
 LEAST, MOST = 4, 6  # disturbances in a run
 
@@ -46,11 +52,11 @@ class Schedule:
         return f"seed {self.seed}; workers: {', '.join(self.crew)}; {'; '.join(map(str, self.planned))}"
 
 
-def draw(seed: int, left_out: Sequence[str] = ()) -> Schedule:
-    """The schedule of a seed. `left_out`: kinds that cannot be had on this machine."""
-    dice = Random(seed)
-    crew = dice.choices([crew for _, crew in CREWS], [weight for weight, _ in CREWS])[0]
-    kinds = [kind for kind in KINDS.values() if kind.name not in left_out and kind.needs <= set(crew)]
+def draw(seed: int, left_out: Sequence[str] = (), *, rendered: bool = False) -> Schedule:
+    """The schedule of a seed. `left_out`: kinds that cannot be had on this machine. `rendered`: for browser workers."""
+    dice, crews = Random(seed), BROWSER_CREWS if rendered else CREWS
+    crew = dice.choices([crew for _, crew in crews], [weight for weight, _ in crews])[0]
+    kinds = [kind for kind in kinds_of(rendered=rendered) if kind.name not in left_out and kind.needs <= set(crew)]
     number = dice.randint(LEAST, MOST)
     moments = sorted(dice.uniform(0.02, 0.95) for _ in range(number))
     if dice.random() < 0.3:

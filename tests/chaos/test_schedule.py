@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.chaos.disturbances import KINDS
+from tests.chaos.disturbances import KINDS, kinds_of
+from tests.chaos.processes import Role
 from tests.chaos.schedule import LEAST, MOST, draw
 
 
@@ -17,9 +18,19 @@ def test_every_kind_comes_up_and_finds_its_workers() -> None:
         assert LEAST <= len(schedule.planned) <= MOST
         assert all(KINDS[planned.kind].needs <= set(schedule.crew) for planned in schedule.planned)
         assert [planned.at for planned in schedule.planned] == sorted(planned.at for planned in schedule.planned)
-    assert {planned.kind for schedule in schedules for planned in schedule.planned} == set(KINDS)
+    assert {planned.kind for schedule in schedules for planned in schedule.planned} == names(rendered=False)
 
 
 def test_what_cannot_be_had_is_left_out() -> None:
     drawn = {planned.kind for seed in range(100) for planned in draw(seed, ["fill-disk"]).planned}
-    assert drawn == set(KINDS) - {"fill-disk"}
+    assert drawn == names(rendered=False) - {"fill-disk"}
+
+
+def test_where_pages_are_rendered_browsers_are_struck_too() -> None:
+    schedules = [draw(seed, rendered=True) for seed in range(300)]
+    assert {planned.kind for schedule in schedules for planned in schedule.planned} == names(rendered=True)
+    assert all(schedule.crew.count(Role.BROWSER) == 2 for schedule in schedules)
+
+
+def names(*, rendered: bool) -> set[str]:
+    return {kind.name for kind in kinds_of(rendered=rendered)}

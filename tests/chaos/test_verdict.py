@@ -115,6 +115,35 @@ def test_what_is_wrong_is_said_and_nothing_else(heap: str, changes: dict[str, An
     assert said <= {heap, "counted"}  # where pages are wrong, numbers are
 
 
+SHOWN = {START: ("root", "Home"), NEXT: ("root", "Next")}
+RENDERED = replace(FLAWLESS, shown=SHOWN, hits={**FLAWLESS.hits, "/api/index.json": 1, "/api/next.json": 1})
+
+
+@pytest.mark.parametrize(
+    ("fault", "changes"),
+    {
+        "a page that was not rendered": ("lost", {"shown": {START: SHOWN[START]}}),
+        "a page rendered without need": ("lost", {"shown": {**SHOWN, GONE: ("root", "Gone")}}),
+        "a page closed as it was sent": ("lost", {"shown": {**SHOWN, NEXT: ("root", "Shop")}}),
+        "a connection where none is allowed": ("lost", {"knocks": 1}),
+        "a page rendered twice": ("rendered", {"hits": {**RENDERED.hits, "/api/next.json": 2}}),
+    }.values(),
+)
+def test_what_is_wrong_with_rendered_pages_is_said(fault: str, changes: dict[str, Any]) -> None:
+    expected = measured(RENDERED)
+    assert judge(RENDERED, expected, batch_pages=10).faults == []
+    said = {fault.partition(":")[0] for fault in judge(replace(RENDERED, **changes), expected, 10).faults}
+    assert fault in said
+    assert said <= {fault, "refetched"}
+
+
+def test_a_killed_browser_allows_for_the_pages_that_were_in_it() -> None:
+    changes = {"crew": [Role.OWN, Role.BROWSER], "struck": [Struck("kill-chromium", "", 0.0, 0.5)]}
+    for times, is_allowed in ((13, True), (14, False)):  # three places, four pages each
+        again = replace(RENDERED, hits={**RENDERED.hits, "/api/next.json": times}, **changes)
+        assert judge(again, measured(RENDERED), batch_pages=100).wasteful is not is_allowed
+
+
 def test_a_frontier_built_again_is_no_fault() -> None:
     assert verdict(disagreements=["nothing was queued or handed out, yet the table had open pages"]).faults == []
 

@@ -11,7 +11,10 @@ from crawler.core.crawl.options import CrawlOptions
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.expected import Expected
+from tests.chaos.processes import BROWSER_PLACES, Role
+from tests.chaos.shop import times_rendered
 
+MAX_RENDERED_PAGES = 4  # of a batch; see docs/rendering.md
 REFETCH_SHARE = 0.05  # of the pages may be asked for once more than needed, whatever happened
 
 
@@ -29,10 +32,12 @@ class Verdict:
     blamed: tuple[str, ...]  # pages that deaths are counted against although they were not in hand
     refetched: int  # requests beyond those of the undisturbed run
     allowed: int
+    rendered_again: int = 0  # times that a page was rendered once more
+    allowed_again: int = 0
 
     @property
     def wasteful(self) -> bool:
-        return self.refetched > self.allowed
+        return self.refetched > self.allowed or self.rendered_again > self.allowed_again
 
     @property
     def faults(self) -> list[str]:
@@ -47,8 +52,10 @@ class Verdict:
             "blamed": self.blamed,
         }
         found = [f"{name}: {what}" for name, sentences in named.items() for what in sentences]
-        if self.wasteful:
+        if self.refetched > self.allowed:
             found.append(f"refetched: {self.refetched} requests too many, {self.allowed} are allowed")
+        if self.rendered_again > self.allowed_again:
+            found.append(f"rendered: {self.rendered_again} times too many, {self.allowed_again} are allowed")
         return found
 
 
@@ -69,6 +76,8 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
         blamed=() if stuck else tuple(_blamed(evidence)),
         refetched=(Counter(evidence.hits) - Counter(expected.hits)).total(),
         allowed=allowed,
+        rendered_again=sum(max(0, times - 1) for times in times_rendered(evidence.hits, expected.shown).values()),
+        allowed_again=resets * evidence.crew.count(Role.BROWSER) * BROWSER_PLACES * MAX_RENDERED_PAGES,
     )
 
 
@@ -89,6 +98,12 @@ def _lost(evidence: Evidence, expected: Expected) -> Iterator[str]:
             yield f"{url} is {found[0] or 'open'} ({found[1]}), not {page[0]} ({page[1]})"
     for url in evidence.pages.keys() - expected.pages.keys():
         yield f"{url} is there and should not be"
+    for url in expected.shown.keys() | evidence.shown.keys():
+        found, wanted = evidence.shown.get(url), expected.shown.get(url)
+        if found != wanted:
+            yield f"{url} was rendered as {found}, not {wanted}"
+    if evidence.knocks:
+        yield f"{evidence.knocks} connections reached the address that no page may reach"
 
 
 def _twice(evidence: Evidence) -> Iterator[str]:
@@ -159,7 +174,7 @@ def _blamed(evidence: Evidence) -> Iterator[str]:
             yield f"{path} was asked for {evidence.hits.get(path, 0)} times, and counts {evidence.deaths[path]} deaths"
 
 
-_SAME = ("discovered", "fetched", "failed", "skipped", "cancelled", "statuses")
+_SAME = ("discovered", "fetched", "failed", "skipped", "cancelled", "statuses", "rendered")
 
 
 def _receipt(receipt: Mapping[str, object], expected: Mapping[str, object]) -> Iterator[str]:
