@@ -21,19 +21,20 @@ STARTED_GRACE_S = 10.0  # seconds a job may be "started" in RQ's eyes without ha
 
 def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
     """Check these leases; returns how many were reclaimed. They were `overdue` before the reports were processed: a
-    lease that expired since then, because this tick was slow, may have reports waiting. So may that of a batch whose
-    reports another collector stores, unless it has none."""
+    lease that expired since then, because this tick was slow, may have reports waiting, even if its batch waited for a
+    worker before. So may that of a batch whose reports another collector stores, unless it has none."""
     if not overdue:
         return 0
     others = context.frontier.collectors_with_results() - {context.collector}
-    now, batches = context.now(), {lease.batch for lease in overdue if collector_of(lease.batch) not in others}
+    now = context.now()
+    known = {(lease.batch, lease.held) for lease in overdue if collector_of(lease.batch) not in others}
     queued, started = (
         jobs(queues.FETCH) | jobs(queues.RENDER) if context.options.render != NEVER else jobs(queues.FETCH)
         for jobs in (queues.queued, queues.started)
     )
     taken_back = 0
     for lease in context.frontier.leases.overdue(now):
-        if lease.batch not in batches:
+        if (lease.batch, lease.held) not in known:
             continue
         if lease.held:
             _count_death(context, lease, now)

@@ -209,6 +209,17 @@ def test_a_lease_that_ran_out_while_the_reports_were_taken_in_is_left_for_the_ne
     assert handed.repair() == 1
 
 
+def test_a_batch_that_was_claimed_while_the_reports_were_taken_in_is_left_for_the_next_look(handed: Handed) -> None:
+    """It had waited for so long that it was to be looked for; its worker was done before the tick went on."""
+    handed.time += JOB_CHECK_INTERVAL_S + 1
+    overdue = handed.context.frontier.leases.overdue(handed.time)
+    handed.claim()
+    handed.time += LEASE_TTL_S + 1
+    assert [lease.held for lease in overdue] == [False]
+    assert recover_leases(handed.context, overdue) == 0
+    assert handed.page.died_with == ""
+
+
 def with_pages(bench: Bench) -> Handed:
     """The start page is closed, and has led to forty others."""
     handed = Handed(bench)
