@@ -8,10 +8,18 @@ from typing import Any
 import pytest
 
 from crawler.browser.result import Rendering
+from crawler.core.crawl.outcomes import Outcome
 from crawler.fetcher import rendering
+from crawler.http.errors import FetchError
 from crawler.http.fetcher import Fetched
 
-Shown = str | Rendering | Exception | Callable[[], str | Rendering]
+Shown = str | Rendering | Exception | Callable[[], str | Rendering | Exception]
+
+
+class Crashed(FetchError):
+    """As Chromium's own, for which Playwright would have to be installed."""
+
+    outcome = Outcome.CRASHED
 
 
 class Browser:

@@ -227,6 +227,7 @@ def _dequeue_rendered(context: TickContext) -> list[_BatchDraft]:
     drafts = [_new_draft(rendered=True) for _ in range(min(all_places, room))]
     keys = [context.frontier.keys.lease(draft.id) for draft in drafts]
     given = places.take(keys, all_places, now)
+    crash_point("dispatch: places taken")
     orders = [SliceOrder(draft.id, draft.token, 0, (draft.id, draft.token), rendered=True) for draft in drafts[:given]]
     dequeued = {slice_.batch: slice_ for slice_ in ready_queue.dequeue(orders, now)} if orders else {}
     for draft in drafts:

@@ -25,7 +25,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls import control, delete, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
-from crawler.fetcher import result_buffer, robots_check
+from crawler.fetcher import rendering, result_buffer, robots_check
 from crawler.fetcher.page import PageFetcher
 from crawler.frontier.keys import CRAWLS
 from crawler.manager import idle_poller, reconcile
@@ -34,6 +34,7 @@ from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
 from crawler.worker import DEQUEUE_TIMEOUT_S, Worker
 from tests.faults.given import GivenClock, live_by
+from tests.rendering_twin import Browser, Crashed
 
 
 class Actor:
@@ -42,6 +43,7 @@ class Actor:
     def __init__(self, clock: GivenClock, folder: Path, strikes: Sequence[tuple[str, int, str]]) -> None:
         live_by(clock)
         self._clock, self._folder, self._strikes = clock, folder, strikes
+        self._queues, self._browser = ["crawl", "fetch"], Browser({})
         self._reached = mmap.mmap(-1, max(1, len(strikes)))  # a byte a strike; shared with work-horses, which die
         crashpoints.arm(self.reach)
         self._look_inside()
@@ -55,6 +57,7 @@ class Actor:
         self._before(PageFetcher, "fetch", "fetch: page to be asked for")
         self._before(robots_check, "fetch_robots", "fetch: robots.txt to be asked for")
         self._before(idle_poller, "reconcile", "watch: crawls to be looked at")
+        self._before(Browser, "render", "fetch: page to be rendered")
 
     def _before(self, owner: Any, name: str, moment: str) -> None:
         step = getattr(owner, name)
@@ -78,6 +81,11 @@ class Actor:
     def work(self, worker: str, jobs: int | None = None) -> None:
         """Work RQ's queues until they are empty, or for some jobs."""
         _WORKERS[worker](self).work(burst=True, max_jobs=jobs, logging_level="WARNING")
+
+    def render(self, shown: dict[str, str]) -> None:
+        """From now on its workers render pages, too, in a browser that shows these."""
+        self._queues, self._browser = ["crawl", "fetch", "render"], Browser(shown)
+        rendering.Renderer = self._browser  # type: ignore[misc, assignment]
 
     def tick(self) -> None:
         manage.manage(_crawl())
@@ -149,6 +157,11 @@ class Actor:
         """To be done in a work-horse: from now on the worker that forked it does nothing, until it may go on."""
         os.kill(os.getppid(), signal.SIGSTOP)
 
+    def crash(self, _: str) -> None:
+        """The browser ends with the page it has; another one shows it."""
+        crashed = Crashed("the browser crashed")
+        self._browser.pages = {path: iter([crashed, shown]).__next__ for path, shown in self._browser.pages.items()}
+
     def flush(self, _: str) -> None:
         queues.connection().flushall()
 
@@ -175,6 +188,7 @@ _STRIKES: dict[str, Callable[[Actor, str], None]] = {
     "kill": Actor.kill,
     "stop": Actor.stop,
     "stop_worker": Actor.stop_worker,
+    "crash": Actor.crash,
     "flush": Actor.flush,
     "evict": Actor.evict,
     "save": Actor.save,
@@ -197,7 +211,7 @@ def _worker(kind: type[BaseWorker], *, is_up: bool) -> Callable[[Actor], BaseWor
                 """It is sent no orders, and RQ takes up to a second to stop listening for any."""
 
         redis = queues.connection()
-        worker: BaseWorker = Struck([Queue(name, connection=redis) for name in ("crawl", "fetch")], connection=redis)
+        worker: BaseWorker = Struck([Queue(name, connection=redis) for name in actor._queues], connection=redis)
         if is_up:
             worker.last_cleaned_at = rq_now()  # type: ignore[assignment]  # RQ gives it no type but None
         return worker

@@ -9,9 +9,17 @@ from typing import Any, cast
 
 from redis import Redis
 
+from crawler.frontier.keys import BROWSER_PLACES
 from tests.stack import Stack
 
-_JOBS = {"manage": "tick", "fetch": "fetch job", "watch": "watch", "notify": "notify job", "watch-lifeline": "watch"}
+_JOBS = {
+    "manage": "tick",
+    "fetch": "fetch job",
+    "watch": "watch",
+    "notify": "notify job",
+    "watch-lifeline": "watch",
+    "render": "browser job",
+}
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
         yield _counted(reports, "report")
     for state in leases:
         yield f"lease {cast(bytes, state).decode()}"
+    if places := redis.zcard(BROWSER_PLACES):
+        yield _counted(places, "place") + " taken"
     if waiting:
         yield f"ready queue of {waiting}"
     if taken := redis.scard(f"{key}taken"):
@@ -71,10 +81,10 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
 
 
 def _jobs(redis: Redis) -> Iterator[str]:
-    for queue in ("crawl", "fetch"):
+    for queue in ("crawl", "fetch", "render"):
         for job in cast(list[bytes], redis.lrange(f"rq:queue:{queue}", 0, -1)):
             yield _named(job)
-    for queue in ("crawl", "fetch"):
+    for queue in ("crawl", "fetch", "render"):
         for job in cast(list[bytes], redis.zrange(f"rq:wip:{queue}", 0, -1)):
             yield "rescue job" if job.endswith(b":planted") else f"{_named(job)} started"
 

@@ -51,6 +51,10 @@ ROUND = "/round" * 7
 CIRCLES: Mapping[str, Answer] = {"/": page("/a", ROUND), "/a": page(), ROUND: page("/late"), "/late": page()}
 """One page looks like one of an endless series, and is quarantined."""
 
+RENDERED: Mapping[str, Answer] = {"/": '<title>Shop</title><script src="/shop.js"></script><div id="root"></div>'}
+SHOWN = {"/": page("/a")}
+"""The start page is a shell, which leads to another page in a browser."""
+
 HOOK = "/hook"
 """Of every site: where notices are sent."""
 
@@ -79,6 +83,7 @@ class Scene:
 
     deeds: Sequence[Deed]
     pages: Mapping[str, Answer] = field(default_factory=lambda: SMALL)
+    shown: Mapping[str, str] = field(default_factory=dict)  # pages as a browser shows them; then its workers render
     options: Mapping[str, object] = field(default_factory=dict)
     harm: str = ""  # what then happens to Redis while nobody lives: "empty" or "restore"
     ends: str = "finished"  # "" = it is deleted
@@ -99,6 +104,17 @@ def dies(moment: str, time: int = 1, **more: object) -> Scene:
 def lives(moment: str, time: int, harm: str) -> Scene:
     """At this moment Redis is harmed, while the only worker goes on."""
     return Scene([Deed([START, WORK], [(moment, time, f"{harm}, stop")])])
+
+
+def renders(moment: str, time: int, then: str = "kill") -> Scene:
+    """This befalls a worker, the only one, of a crawl whose start page needs a browser."""
+    return Scene(
+        [Deed([START, WORK], [(moment, time, then)])],
+        pages={**RENDERED, "/a": page()},
+        shown=SHOWN,
+        options={"render": "auto"},
+        asked={"/": 2},
+    )
 
 
 def finished_by(worker: str = "project") -> Deed:
@@ -146,6 +162,7 @@ SCENES: Mapping[str, Scene] = {
         found=["/", "/a", "/b", "/c"],
     ),
     "refill: pages let in": dies("refill: pages let in", 2),
+    "dispatch: places taken": renders("dispatch: places taken", 1),
     "dispatch: slices taken": dies("dispatch: slices taken", 2),
     "dispatch: batches sent": dies("dispatch: batches sent", 2),
     "conclude: disagreement noted": Scene(
@@ -180,6 +197,16 @@ SCENES: Mapping[str, Scene] = {
     "fetch: content kept": dies("fetch: content kept", 2, options={"keep": ("html", "warc")}),
     "fetch: reports left": dies("fetch: reports left", 2),
     "horse: pages asked": Scene([Deed([START, ["work", "forking"]], [("fetch: pages asked", 2, "stop_worker, kill")])]),
+    # Pages that a browser renders
+    "render: shell committed": renders("collect: committed", 1),
+    "render: shell settled": renders("collect: slices settled", 1),
+    "render: slice taken": renders("dispatch: slices taken", 2),
+    "render: batch sent": renders("dispatch: batches sent", 2),
+    "render: page in the browser": renders("fetch: page to be rendered", 1),
+    "render: pages rendered": renders("fetch: pages asked", 2),
+    "render: the browser crashes": renders("fetch: page to be rendered", 1, "crash, stop"),
+    "redis: browser-places evicted": renders("dispatch: batches sent", 2, "evict crawler:browser-places, stop"),
+    "redis: emptied under a browser": renders("fetch: page to be rendered", 1, "flush, stop"),
     # A watch, a notify job
     "watch: begun": dies("watch: begun", 2, pages=BUSY, asked={"/": 2}, waits=8),
     "notify: claimed": dies("notify: claimed", options=NOTIFIED, told=1),

@@ -12,7 +12,7 @@ from crawler.frontier.results import LOCK_TTL_S
 from tests.faults.left import Left, left_behind
 from tests.faults.scenes import HOOK, SCENES, Scene
 from tests.faults.table import AT_ONCE, Row, rows
-from tests.faults.theatre import Theatre
+from tests.faults.theatre import Theatre, able_to
 from tests.site import Site
 from tests.stack import ROOT
 
@@ -76,9 +76,10 @@ def repair(theatre: Theatre, scene: Scene, row: Row) -> None:
         return
     *worse_off, able = REPAIRERS[row.who]
     for step in worse_off:
-        theatre.act([step])
+        theatre.act([*able_to(scene), step])
         assert not theatre.is_over(scene.ends), f"this was enough: {step}"
-    assert theatre.act([able or scene.deeds[-1].steps[-1]], patience=row.within + scene.waits).how == "done"
+    steps = [*able_to(scene), able or scene.deeds[-1].steps[-1]]
+    assert theatre.act(steps, patience=row.within + scene.waits).how == "done"
 
 
 def assert_ended_well(theatre: Theatre, scene: Scene, site: Site) -> None:

@@ -51,7 +51,8 @@ class Theatre:
         """Up to the moment the scene is about."""
         for deed in scene.deeds:
             if deed.steps:
-                ended = self.act([_filled_in(step, scene, site) for step in deed.steps], deed.strikes)
+                steps = [_filled_in(step, scene, site) for step in deed.steps]
+                ended = self.act([*able_to(scene), *steps], deed.strikes)
             else:
                 ended = self.go_on()
             ends = {what.rpartition(", ")[2] for _, _, what in deed.strikes}
@@ -127,8 +128,13 @@ class Theatre:
         return {row["url"]: row["deaths"] for row in rows}
 
     def waiting_jobs(self) -> list[bytes]:
-        queues = [self.stack.redis.lrange(f"rq:queue:{queue}", 0, -1) for queue in ("crawl", "fetch")]
+        queues = [self.stack.redis.lrange(f"rq:queue:{queue}", 0, -1) for queue in ("crawl", "fetch", "render")]
         return cast(list[bytes], [job for jobs in queues for job in jobs])
+
+
+def able_to(scene: Scene) -> list[Step]:
+    """What a process needs to work on this scene's crawl."""
+    return [["render", dict(scene.shown)]] if scene.shown else []
 
 
 def _filled_in(step: Step, scene: Scene, site: Site) -> Step:

@@ -8,7 +8,6 @@ from crawler.browser.result import Rendering
 from crawler.clock import epoch_seconds
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
-from crawler.http.errors import FetchError
 from crawler.jobs import fetch
 from crawler.manager.reconcile import scan
 from crawler.manager.tick import manage
@@ -19,7 +18,7 @@ from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.crawl_summary import receipt_rows
 from tests import site
 from tests.bench import Bench
-from tests.rendering_twin import Browser
+from tests.rendering_twin import Browser, Crashed
 from tests.site import Reply
 
 SHELL = '<title>Shop</title><script src="/shop.js"></script><div id="root"></div>'
@@ -182,13 +181,9 @@ def test_addresses_given_to_the_history_are_links(bench: Bench, browser: Browser
     assert rendering_of(bench) == {"/shop": "root", "/hidden": ""}
 
 
-class Crashed(FetchError):
-    outcome = Outcome.CRASHED
-
-
 def test_a_page_whose_browser_crashed_is_tried_again(bench: Bench, browser: Browser) -> None:
     shown = iter([Crashed("the browser crashed"), site.page("/hidden")])
-    browser.pages["/shop"] = lambda: _raised(next(shown))
+    browser.pages["/shop"] = lambda: next(shown)
     come()
     bench.start("/shop", render="auto")
     work(bench)
@@ -223,9 +218,3 @@ def test_an_earlier_version_of_the_project_does_not_take_these_batches(bench: Be
     plain = bench.start(render="never")
     manage(plain.id)
     assert [other.version for other in bench.batches()] == [1]
-
-
-def _raised(shown: str | Exception) -> str:
-    if isinstance(shown, Exception):
-        raise shown
-    return shown

@@ -7,6 +7,7 @@ people     begin, pause, resume, cancel, send again, delete
 machine    the crawler set up on a stage, and watched from within
 ledger     what must hold of one crawl, whatever happened to it
 workers    stands in for RQ's workers, by hand
+browser    shows the pages of that site as a browser would
 memory     Redis losing, forgetting and regaining what it knew
 stage      the processes at work, and what happens in their middle: a death, or something else
 clock      one clock for everything, which moves only when told to

@@ -72,13 +72,14 @@ class Variety:
     meanwhile: Sequence[str]
     options: Sequence[Mapping[str, Any]] = ({},)  # of each crawl, one of these
     collectors: int = 1  # of each crawl
+    shells: frozenset[str] = frozenset()  # pages that only a browser can read
 
 
 class Happenings(People):
     """Each is a method, which a variety names with spaces between the words."""
 
     def __init__(self, world: World, variety: Variety, chance: Random) -> None:
-        super().__init__(world, chance, variety.collectors)
+        super().__init__(world, chance, variety.collectors, variety.shells)
         self.variety = variety
 
     def something_happens(self, jobs: int, what: str) -> None:

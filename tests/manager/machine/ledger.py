@@ -14,7 +14,7 @@ from crawler import conf
 from crawler.core.crawl.completion import Limit, State
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.notices import ENDS, Event
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.options import AUTO, CrawlOptions
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.urls.normalise import key_of
 from crawler.frontier.keys import CrawlKeys
@@ -40,6 +40,7 @@ class Row(NamedTuple):
     depth: int
     expires_at: float | None
     put_off: int | None
+    rendering: str
 
     @property
     def is_closed(self) -> bool:
@@ -118,6 +119,7 @@ class Ledger:
         self._the_seen_set_knows_no_more_than_the_table(rows)
         self._both_checks_agree()
         self._limits_are_kept(crawl, rows)
+        self._shells_are_rendered_and_nothing_else(rows)
 
     def _closed_pages_stay_as_they_are(self, rows: Sequence[Row]) -> None:
         closed = {row.id: row for row in rows if row.is_closed}
@@ -241,6 +243,15 @@ class Ledger:
             assert crawl.tallies.asked <= self.options.max_pages
         if self.options.max_depth is not None:
             assert all(row.depth <= self.options.max_depth + 1 for row in rows)
+
+    def _shells_are_rendered_and_nothing_else(self, rows: Sequence[Row]) -> None:
+        """A shell that closed without a browser would have led nowhere."""
+        if self.options.render != AUTO:
+            return
+        shells = {row.url for row in rows if self._world.name(row.url) in self._world.shells}
+        assert {row.url for row in rows if row.rendering} <= shells, "rendered without need"
+        wrong = [row for row in rows if row.url in shells and row.http_status == 200 and not row.rendering]
+        assert not wrong, f"closed without a browser: {wrong}"
 
     # At its end
 

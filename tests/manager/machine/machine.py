@@ -31,12 +31,12 @@ from crawler.notices import delivery
 from crawler.queueing import queues
 from crawler.storage import queries, writer
 from tests.manager.machine import memory
+from tests.manager.machine.browser import WorldBrowser
 from tests.manager.machine.clock import SLOWER, Clock, OneAfterAnother, Pulse
 from tests.manager.machine.ledger import Excuses, Ledger
 from tests.manager.machine.stage import AtOnce, Stage
 from tests.manager.machine.workers import Workers
 from tests.manager.machine.world import World
-from tests.rendering_twin import Browser
 
 MAX_ATTEMPTS = 3
 
@@ -44,12 +44,13 @@ MAX_ATTEMPTS = 3
 class Machine:
     """All chance comes from one generator, so that a seed is a story that can be told again."""
 
-    def __init__(self, world: World, chance: Random, collectors: int = 1) -> None:
+    def __init__(self, world: World, chance: Random, collectors: int = 1, shells: frozenset[str] = frozenset()) -> None:
         self.world, self.chance, self.collectors = world, chance, collectors
         self.story: list[str] = []
         self.redis = queues.connection()
         self.redis.flushall()
-        world.begin_anew()
+        world.begin_anew(shells)
+        self.browser = WorldBrowser(world)
         self.patches, self.stack = pytest.MonkeyPatch(), ExitStack()
         self.stage, self.clock, self.excuses = Stage(), Clock(self.redis), Excuses()
         self.workers = Workers(self.redis, self.stage, self.clock)
@@ -93,7 +94,7 @@ class Machine:
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
-            (rendering, "Renderer", Browser({})),
+            (rendering, "Renderer", self.browser),
             (queues, "is_to_render", lambda: bool(self.redis.llen(f"rq:queue:{queues.RENDER}"))),
             (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
         ):

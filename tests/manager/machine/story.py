@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from functools import partial
 
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import ALWAYS
 from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.manager.machine import memory
 from tests.manager.machine.happenings import REACHED_BY, Happenings
 from tests.manager.machine.stage import Process
+from tests.manager.machine.workers import LISTED
 
 PROMPT = 40.0  # seconds within which a lone worker finds out that a deadline has passed, having repaired what it must
 JOBS_TO_THE_END = 1500  # more than any crawl of this size needs
@@ -115,6 +117,7 @@ class Story(Happenings):
         assert not self.workers.failures, self.workers.failures[0]
         for ledger in self.ledgers:
             ledger.check()
+        self._check_the_places_of_browsers()
         self._check_that_a_starting_worker_finds_something_to_do()
 
     def _check_that_a_starting_worker_finds_something_to_do(self) -> None:
@@ -125,6 +128,14 @@ class Story(Happenings):
             self.needs_help = True
         elif not self.needs_help and self.workers.is_idle:
             assert not Crawl.objects.filter(state=State.RUNNING).exists(), "a running crawl that nobody would find"
+
+    def _check_the_places_of_browsers(self) -> None:
+        """No more batches are handed out than there are places, and no page that is written by its server is rendered,
+        unless the crawl wants all to be."""
+        out = self.redis.keys("crawler:*:lease:render-*")
+        assert len(out) <= LISTED, f"{len(out)} batches for {LISTED} places"
+        if not any(ledger.options.render == ALWAYS for ledger in self.ledgers):
+            assert self.world.shells.issuperset(self.browser.rendered)
 
     # The end
 

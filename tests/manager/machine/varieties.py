@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.manager.machine.happenings import Variety
+from tests.manager.machine.world import SHELLS
 
 AT_WORK = (
     "a tick",
@@ -84,6 +85,12 @@ VARIETIES = {
     "governed": Variety(GOVERNED, AMONG_PEOPLE),
     "limited": Variety(LIMITED, AT_WORK, LIMITS),
     "rendered": Variety({**FORGETFUL, "somebody sends again": 2}, (*AT_WORK, *FORGETTING), ({"render": "always"},)),
+    "shells": Variety(
+        {**FORGETFUL, "another crawl begins": 2, "somebody sends again": 2},
+        (*AT_WORK, *FORGETTING),
+        ({"render": "auto"},),
+        shells=SHELLS,
+    ),
     "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS)),
     "collectors": Variety(AMONG_COLLECTORS, AT_WORK, ({}, *LIMITS), collectors=3),
     "all and collectors": Variety(
@@ -94,7 +101,9 @@ VARIETIES = {
 HURRIED = Variety(DISTURBED, AT_WORK, ({"deadline": 60.0},))
 KEEPING = Variety(DISTURBED, AT_WORK, ({"keep": ("text",)},))
 
+RENDERING = Variety(DISTURBED, AT_WORK, ({"render": "auto"},), shells=SHELLS)
+
 COLLECTING = Variety(AMONG_COLLECTORS, AT_WORK, collectors=3)
 
-MADE_FOR = {"expire:": HURRIED, "fetch: content kept": KEEPING}
+MADE_FOR = {"expire:": HURRIED, "fetch: content kept": KEEPING, "dispatch: places taken": RENDERING}
 """Crash point, or the beginning of several -> the crawls that come there."""

@@ -54,8 +54,11 @@ class Workers:
 
     def come(self) -> None:
         """RQ lists some, of all queues."""
-        for queue in (queues.FETCH, queues.RENDER):
-            self._redis.sadd(f"rq:workers:{queue}", *(f"worker{number}" for number in range(LISTED)))
+        self._list(queues.FETCH)
+        self._list(queues.RENDER)
+
+    def _list(self, queue: str) -> None:
+        self._redis.sadd(f"rq:workers:{queue}", *(f"worker{number}" for number in range(LISTED)))
 
     def start_one(self) -> None:
         """What RQ does when a worker starts: it looks for abandoned jobs."""
@@ -88,6 +91,7 @@ class Workers:
 
     def pop(self) -> Job | None:
         """What a worker takes next from its queues; a job whose data is gone is passed over."""
+        self._list(queues.RENDER)  # workers register again and again; without any, pages wait for a browser for ever
         for name in QUEUES:
             while raw := self._redis.lpop(f"rq:queue:{name}"):
                 try:

@@ -41,6 +41,11 @@ SHOP = tuple(f"north/shop?a={number}&b=1&c=1" for number in range(4))  # a trap 
 SHAPES = {"repeated": "north/img/", "filters": "north/shop"}
 """The reason for a trap -> the beginning of the names it is about."""
 
+SHELLS = frozenset({"north/", "north/leaf2", "north/b", "north/busy", "north/new", "south/hub", "south/deep1"})
+"""Pages that only a browser can read, in stories of crawls that look for such: their links are in scripts."""
+
+SHELL = '<!doctype html><title>Shop</title><script src="/shop.js"></script><div id="root"></div>'
+
 PLAN: dict[str, Planned] = {
     "north/": Planned(
         links=("north/hub", "north/a", "north/b", "south/", "north/gone", "north/broken", "north/secret")
@@ -89,6 +94,7 @@ class World:
     def __init__(self, plan: Mapping[str, Planned]) -> None:
         self.plan = dict(plan)
         self.answered: dict[str, set[int]] = defaultdict(set)  # page -> statuses it has answered with
+        self.shells: frozenset[str] = frozenset()
         sites = sorted((Site({}) for _ in HOSTS), key=lambda site: site.host)  # so that their order is always the same
         self._sites = dict(zip(HOSTS, sites, strict=True))
         for name, planned in plan.items():
@@ -105,8 +111,9 @@ class World:
         with north.serving(), south.serving():
             yield self
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, shells: frozenset[str] = frozenset()) -> None:
         """As if nobody had ever asked for anything."""
+        self.shells = shells
         self.answered.clear()
         for site in self._sites.values():
             site.requests.clear()
@@ -136,14 +143,18 @@ class World:
 
     def _answer(self, name: str, planned: Planned) -> Callable[[int], Reply]:
         def answer(before: int) -> Reply:
-            reply = self._reply(planned, before)
+            reply = self._reply(name, planned, before)
             self.answered[name].add(reply.status)
             return reply
 
         return answer
 
-    def _reply(self, planned: Planned, before: int) -> Reply:
-        body = page(*(self.url(link) for link in planned.links))
+    def shown(self, name: str) -> str:
+        """The page as a browser shows it."""
+        return page(*(self.url(link) for link in self.plan[name].links))
+
+    def _reply(self, name: str, planned: Planned, before: int) -> Reply:
+        body = SHELL if name in self.shells else self.shown(name)
         if before < len(planned.trouble):
             return Reply(body, status=planned.trouble[before], headers=planned.headers)
         if planned.moved_to:
