@@ -36,6 +36,7 @@ __all__ = [
     "Page",
     "PageFacts",
     "PageLinks",
+    "PageLoad",
     "PageVariants",
     "RepeatedCall",
     "Schedule",
@@ -240,6 +241,28 @@ class PageFacts(models.Model):
 
     def __str__(self) -> str:
         return f"facts of page {self.page_id}"
+
+
+class PageLoad(models.Model):
+    """How one page loaded in a browser, see `core.crawl.page_load`; only rendered pages have one. Only
+    `crawler.storage.writer` writes these rows, together with the page's own."""
+
+    page = models.OneToOneField(
+        Page, primary_key=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="load"
+    )  # as of `PageFacts`
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
+    lcp_ms = models.IntegerField(null=True)  # NULL = not known, as of the two below
+    cls = models.FloatField(null=True)
+    resource_bytes = models.BigIntegerField(null=True)
+    resources = models.IntegerField(default=0)
+    failed_requests = models.IntegerField(default=0)
+    blocked_requests = models.IntegerField(default=0)
+    console_errors = models.IntegerField(default=0)
+    console = models.JSONField(default=list)  # the first errors
+    requests = models.JSONField(default=list)  # the first of them, each as a `Resource` without its empty fields
+
+    def __str__(self) -> str:
+        return f"load of page {self.page_id}"
 
 
 class Trap(models.Model):

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, ConsoleMes
 
 from crawler.browser.driver import BrowserCrashed
 from crawler.browser.page_reader import READ_S, PageReader, vitals_of
-from crawler.browser.page_requests import PageRequests
+from crawler.browser.page_requests import REFUSED_HERE, PageRequests
 from crawler.browser.result import Rendering
 from crawler.core.crawl.rendering import RenderChoices
 from crawler.http.errors import one_line
@@ -34,7 +34,6 @@ _SCROLL = """
 })()"""
 
 _TIMER = "new Promise((done) => { setTimeout(done, 20); })"  # ms, for a request to be told of
-_BLOCKED = "net::ERR_BLOCKED_BY_CLIENT"  # what Chromium says of a request that was refused here
 _NO_SHARED_WORKER = "delete globalThis.SharedWorker"
 
 
@@ -81,6 +80,7 @@ class _Visit:
     errors: list[str] = field(default_factory=list)
     links: dict[str, None] = field(default_factory=dict)
     console: list[str] = field(default_factory=list)
+    console_errors: int = 0
     has_crashed: bool = False
     is_late: bool = False
 
@@ -98,7 +98,9 @@ class _Visit:
             requests=self.requests.total,
             own_requests=self.requests.own_total,
             resources=await self.requests.described(),
+            more_blocked=self.requests.more_blocked,
             console=tuple(self.console),
+            console_errors=self.console_errors,
             vitals=vitals_of(read),
             elapsed_ms=round((time.monotonic() - began) * 1000),
             error=one_line("; ".join(self.errors)),
@@ -194,10 +196,11 @@ class _Visit:
             self.links[url] = None
 
     def _note_message(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and _BLOCKED not in message.text:
+        if message.type == "error" and REFUSED_HERE not in message.text:
             self._note_error(message.text)
 
     def _note_error(self, text: str) -> None:
+        self.console_errors += 1
         if len(self.console) < MAX_MESSAGES:
             self.console.append(one_line(text))
 

@@ -27,7 +27,8 @@ from playwright.async_api import (
     WebSocketRoute,
 )
 
-from crawler.browser.result import Resource
+from crawler.browser.proxy_relay import own_reply
+from crawler.core.crawl.page_load import BLOCKED, FAILED, Resource
 from crawler.core.crawl.rendering import STREAMS, why_blocked
 from crawler.core.urls.normalise import host_and_port
 from crawler.http.errors import one_line
@@ -36,8 +37,12 @@ from crawler.http.fetcher import Fetched
 if TYPE_CHECKING:
     from crawler.browser.page import Job
 
-MAX_RESOURCES = 1000
+MAX_RESOURCES = 1000  # more than a page may request
+MAX_BLOCKED = 300  # requests that are remembered one by one
 READ_S = 3.0  # until their sizes are known
+
+REFUSED_HERE = "net::ERR_BLOCKED_BY_CLIENT"  # what Chromium says of a request that was refused here
+_CANCELLED = "net::ERR_ABORTED"
 
 _KEPT_HEADERS = frozenset(
     {
@@ -70,6 +75,9 @@ class PageRequests:
         self._has_document = False  # it was handed over
         self._hops, self._redirects = Counter[str](), Counter[str]()  # URLs that were asked about, and all of them
         self._resources: dict[Request, Resource] = {}
+        self._blocked: dict[Request, Resource] = {}
+        self.more_blocked = 0  # besides those that are remembered
+        self._refused_hops: dict[str, str] = {}  # URL -> why it was not requested
         self._sockets: list[Resource] = []
 
     async def prepare(self, context: BrowserContext, session: CDPSession) -> None:
@@ -103,7 +111,7 @@ class PageRequests:
             elif request.is_navigation_request() and frame.parent_frame is None:
                 await self._navigate(route, request)
             elif why := await self._take(request.url, request.resource_type):
-                self._resources[request] = Resource(request.url, request.resource_type, error=why)
+                self._note_blocked(request, why)
                 await route.abort("blockedbyclient")
             else:
                 await route.continue_()
@@ -116,7 +124,8 @@ class PageRequests:
         with suppress(Error):
             is_hop = "redirectedRequestId" in event
             self._hops[url] += is_hop
-            if is_hop and await self._take(url, str(event["resourceType"]).lower()):
+            if is_hop and (why := await self._take(url, str(event["resourceType"]).lower())):
+                self._refused_hops[url] = why
                 await self._session.send("Fetch.failRequest", {**given, "errorReason": "BlockedByClient"})
             elif more := self.job.headers_for(url):
                 headers = {**event["request"]["headers"], **more}
@@ -178,7 +187,7 @@ class PageRequests:
         with suppress(Error):
             why = await self._take(socket.url, "websocket")
             if len(self._sockets) < MAX_RESOURCES:
-                self._sockets.append(Resource(socket.url, "websocket", error=why))
+                self._sockets.append(Resource(socket.url, "websocket", error=why, problem=BLOCKED if why else ""))
             if why:
                 await socket.close()
             else:
@@ -201,39 +210,70 @@ class PageRequests:
         self.changed.set()
 
     def _note_response(self, response: Response) -> None:
-        if not self._is_document(response.request):
-            self._note_resource(response.request, response.status)
+        request, status = response.request, response.status
+        if self._is_document(request):
+            return
+        if why := own_reply(response.headers):  # the proxy's, where the server has sent none
+            self._note_resource(request, None, why, FAILED)
+        else:
+            self._note_resource(request, status, "", FAILED if status >= 400 else "")
 
     def _note_end(self, request: Request) -> None:
         self.open.discard(request)
         self.changed.set()
-        if request.failure and request not in self._resources and not self._is_document(request):
-            self._note_resource(request, None)
+        if not request.failure or request in self._blocked or self._is_document(request):
+            return
+        if why := self._refused_hops.get(request.url):
+            self._note_blocked(request, why)
+        elif request.failure != REFUSED_HERE:
+            self._note_failure(request, request.failure)
 
     def _is_document(self, request: Request) -> bool:
         """The page's own, or one that would take its place."""
         frame = self._frame_of(request)
         return frame is None or (request.is_navigation_request() and frame.parent_frame is None)
 
-    def _note_resource(self, request: Request, status: int | None) -> None:
-        if len(self._resources) < MAX_RESOURCES:
-            error = one_line(request.failure or "")
-            self._resources[request] = Resource(request.url, request.resource_type, status, error=error)
+    def _note_failure(self, request: Request, failure: str) -> None:
+        """Behind its response, if it had one: Chromium cancels what it cannot use of one with an error."""
+        noted = self._resources.get(request)
+        if noted is not None and noted.problem == FAILED:
+            return
+        status = noted.status if noted is not None else None
+        if failure == _CANCELLED:
+            self._note_resource(request, status, "cancelled", "")
+        else:
+            self._note_resource(request, status, one_line(failure), FAILED)
+
+    def _note_resource(self, request: Request, status: int | None, error: str, problem: str) -> None:
+        if request in self._resources or len(self._resources) < MAX_RESOURCES:
+            self._resources[request] = Resource(
+                request.url, request.resource_type, status, error=error, problem=problem
+            )
+
+    def _note_blocked(self, request: Request, why: str) -> None:
+        if len(self._blocked) < MAX_BLOCKED:
+            self._blocked[request] = Resource(request.url, request.resource_type, error=why, problem=BLOCKED)
+        else:
+            self.more_blocked += 1
 
     async def described(self) -> tuple[Resource, ...]:
+        """The requests that went out, those that are under way among them, and those that were blocked."""
+
         async def whole(request: Request, noted: Resource) -> Resource:
             ms = request.timing["responseEnd"]
-            size = 0
+            size = None
             if noted.status is not None and request not in self.open:
                 with suppress(Error):
-                    size = (await request.sizes())["responseBodySize"]
-            return msgspec.structs.replace(noted, bytes=max(0, size), ms=max(0, round(ms)))
+                    size = max(0, (await request.sizes())["responseBodySize"])
+            return msgspec.structs.replace(noted, bytes=size, ms=round(ms) if ms >= 0 else None)
 
+        for request in self.open - self._resources.keys():
+            self._note_resource(request, None, "not finished", "")
         described = {asyncio.create_task(whole(*each)): each[1] for each in self._resources.items()}
         if described:
             await asyncio.wait(described, timeout=READ_S)
         known = [task.result() if task.done() else noted for task, noted in described.items()]
-        return (*known, *self._sockets)[:MAX_RESOURCES]
+        return (*known, *self._sockets, *self._blocked.values())
 
 
 def _headers(fetched: Fetched) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import re
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 
 from crawler.browser.proxy_request import BadResponse, Request, returned
@@ -15,8 +16,20 @@ HEAD_SECONDS = 30.0  # for the head of a request; browsers open connections ahea
 LINGER_SECONDS = 1.0  # for a client that is still sending when it is refused
 PIECE = 64 * 1024  # bytes of one read
 
+_UNQUOTABLE = re.compile(r"[^ !#-\[\]-~]")  # within a string of a header (RFC 9651, 3.3.3)
+
 Count = Callable[[int], None]
 """Takes note of so many bytes, and raises OSError where they are too many."""
+
+
+OWN_REPLY = "crawler; details="
+"""How the header Proxy-Status (RFC 9209) of a response begins that this proxy has written itself."""
+
+
+def own_reply(headers: Mapping[str, str]) -> str:
+    """Why the proxy has answered in place of the server, by a response's headers in lower case; "" if it has not."""
+    said = headers.get("proxy-status", "")
+    return said.removeprefix(OWN_REPLY).strip('"') if said.startswith(OWN_REPLY) else ""
 
 
 class Reply(Exception):
@@ -72,6 +85,7 @@ class Peer:
             "Content-Type: text/plain; charset=utf-8",
             f"Content-Length: {len(body)}",
             "Connection: close",
+            f'Proxy-Status: {OWN_REPLY}"{_UNQUOTABLE.sub("?", reply.why)}"',
         ]
         if reply.status.startswith("407"):
             lines.append('Proxy-Authenticate: Basic realm="crawler"')

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from crawler import conf
 from crawler.browser.chromium import BYPASS, NO_PLAYWRIGHT, BrowserMissing
 from crawler.browser.proxy import GuardProxy, ProxyLimits
+from crawler.browser.result import with_refusals
 from crawler.core.crawl.rendering import RenderChoices
 from crawler.core.urls.normalise import host_and_port
 from crawler.http.connector import Gateway
@@ -94,7 +95,7 @@ class Renderer:
             try:
                 if self._is_aborted:
                     raise Aborted
-                return questions.answer_until(rendering, choices.seconds + GRACE_S)
+                return with_refusals(questions.answer_until(rendering, choices.seconds + GRACE_S), admission.refused)
             except CancelledError:
                 raise Aborted from None
             except TimeoutError:

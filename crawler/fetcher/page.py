@@ -237,6 +237,7 @@ def result_of(
         first_byte_ms=fetched.first_byte_ms,
         facts=page.facts,
         rendering=task.rendering if shown is not None else "",
+        load=shown.load if shown is not None else None,
     )
 
 

@@ -3,6 +3,7 @@
 writer          the one writer of page rows (R1)
 counters        the counters of a crawl's row
 sql             the statements of both, and the pages requested per user and day
+page_loads      the statement of how pages loaded in a browser
 queries         reads of page rows
 quarantine      counts of traps
 variants        learns which parts of URLs make no difference

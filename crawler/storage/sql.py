@@ -136,7 +136,7 @@ _STORE_LINKS = Statement(
 
 def store_links(crawl: UUID, results: Iterable[PageResult]) -> None:
     """Store the links of these pages, in place of those of an earlier response."""
-    crawl_id = _crawl_id(crawl)
+    crawl_id = stored_id(crawl)
     _STORE_LINKS.run(
         [
             {"page": result.id, "crawl": crawl_id, "keys": result.link_keys, "packed": result.linkage}
@@ -177,7 +177,7 @@ _STORE_METADATA = Statement(
 
 def store_facts(crawl: UUID, results: Iterable[PageResult]) -> None:
     """Store headers and metadata of pages with a response, in place of those of an earlier response."""
-    crawl_id = _crawl_id(crawl)
+    crawl_id = stored_id(crawl)
     rows = [{"crawl": crawl_id, **_metadata(result)} for result in results if result.http_status is not None]
     _STORE_METADATA.run(rows)
 
@@ -196,11 +196,11 @@ def _metadata(result: PageResult) -> Row:
         "digest": facts.digest,
         "sketch": facts.sketch,
         "words": facts.words,
-        "insecure": _as_json(facts.insecure),
-        "malformed": _as_json(_malformed(facts)) if facts.malformed else None,
-        "fields": _as_json(facts.fields),
-        "notes": _as_json(facts.notes),
-        "kept": _as_json(result.kept),
+        "insecure": as_json(facts.insecure),
+        "malformed": as_json(_malformed(facts)) if facts.malformed else None,
+        "fields": as_json(facts.fields),
+        "notes": as_json(facts.notes),
+        "kept": as_json(result.kept),
     }
 
 
@@ -208,7 +208,7 @@ def _malformed(facts: Facts) -> dict[str, Any]:
     return {"number": facts.malformed_number, "links": [msgspec.structs.asdict(link) for link in facts.malformed]}
 
 
-def _as_json(value: Any) -> str:
+def as_json(value: Any) -> str:
     return _json(_storable_in(value)).decode()
 
 
@@ -284,7 +284,7 @@ _INSERT, _INSERT_LISTED = _insert_statement(_INSERTED), _insert_statement(_LISTE
 def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
     """Insert pages whose key is new; returns how many. Rows that exist are marked as linked, or as listed in a
     sitemap."""
-    crawl_id = _crawl_id(crawl.id)
+    crawl_id = stored_id(crawl.id)
     inserted = _INSERT.run([_row(page, crawl_id, expires_at) for page in found])
     if inserted < len(found) and crawl.chosen.uses_sitemaps:  # without sitemaps every row is linked
         _note_ways(crawl_id, found)
@@ -293,7 +293,7 @@ def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -
 
 def insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
     """The same for pages of a list."""
-    crawl_id = _crawl_id(crawl)
+    crawl_id = stored_id(crawl)
     return _INSERT_LISTED.run(
         [
             {
@@ -349,7 +349,7 @@ def _row(page: Discovery, crawl_id: Any, expires_at: float | None) -> Row:
     }
 
 
-def _crawl_id(crawl: UUID) -> Any:
+def stored_id(crawl: UUID) -> Any:
     """The id as the database stores it: SQLite as text."""
     return Crawl._meta.pk.get_db_prep_value(crawl, connection)
 

@@ -25,8 +25,8 @@ from crawler.core.crawl.traps import MEANINGS, Reason
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
-from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
-from crawler.storage import quarantine, queries, sql
+from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad, Trap
+from crawler.storage import page_loads, quarantine, queries, sql
 from crawler.storage.bulk import POSTGRESQL, is_among
 from crawler.storage.counters import CounterChange, change_of
 
@@ -228,6 +228,7 @@ def delete_rows(crawl: UUID, after: int, at_most: int) -> int | None:
     with transaction.atomic():
         PageLinks.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLinks.objects.db)
         PageFacts.objects.filter(is_among("page_id", page_ids))._raw_delete(PageFacts.objects.db)
+        PageLoad.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLoad.objects.db)
         Page.objects.filter(is_among("id", page_ids))._raw_delete(Page.objects.db)  # nothing refers to a page row
     return page_ids[-1]
 
@@ -266,6 +267,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) ->
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
         sql.store_links(crawl, (of_page[page] for page in closed))
         sql.store_facts(crawl, (of_page[page] for page in closed))
+        page_loads.store(crawl, (of_page[page] for page in closed))
         change.results += [result for page, result in of_page.items() if page in closed]
     return closed
 

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.db import DataError
 
+from crawler import models
 from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_load import PageLoad, Resource
 from crawler.core.html.page_metadata import Facts, Malformed
 from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts, PageLinks
@@ -60,6 +62,7 @@ def stored() -> list[dict[str, Any]]:
         headers=f"A: {ODD}\nB: 2",
         facts=facts,
         kept={"html": ["object", 0, 5]},
+        load=PageLoad(cls=0.125, resource_bytes=2**40, console=(ODD,), requests=(Resource(ODD, "fetch", error=ODD),)),
     )
     failed = PageResult(id=second, attempt=1, outcome=Outcome.TIMEOUT, error=ODD)
     again = PageResult(id=third, attempt=1, outcome=Outcome.SUCCESS, http_status=503)
@@ -74,6 +77,7 @@ def stored() -> list[dict[str, Any]]:
     for row in rows:
         page = row.pop("id")
         row["facts"] = PageFacts.objects.filter(page_id=page).values().first()
+        row["load"] = models.PageLoad.objects.filter(page_id=page).values().first()
         row["links"] = PageLinks.objects.filter(page_id=page).values().first()
     return [_plain(row, first) for row in rows]
 
@@ -104,6 +108,8 @@ def test_both_databases_store_the_same(postgres_stack: PostgresStack, monkeypatc
     assert (rows[0]["title"], rows[0]["in_sitemap"], rows[0]["lastmod"]) == (shown, True, "2026-11-23")
     assert rows[0]["facts"]["fields"] == {"price": 1.5, "names": [shown, None, True], "none": None}
     assert rows[0]["links"]["packed"] == bytes(range(256))
+    assert (rows[0]["load"]["cls"], rows[0]["load"]["lcp_ms"], rows[0]["load"]["console"]) == (0.125, None, [shown])
+    assert rows[0]["load"]["requests"] == [{"url": shown, "kind": "fetch", "error": shown}]
     assert (rows[2]["due_at"], rows[2]["put_off"]) == (NOW + 0.1, 503)
 
 

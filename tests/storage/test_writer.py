@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from crawler import models
 from crawler.core.crawl.completion import Limit, State
 from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import PAGE, SITEMAP, PageResult
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_load import FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import Facts
 from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts
@@ -247,6 +249,21 @@ def test_of_a_page_that_is_asked_for_again_the_last_answer_is_kept(crawl: Crawl)
 def test_of_a_page_nobody_answered_for_nothing_is_kept(crawl: Crawl) -> None:
     writer.apply(crawl.id, [PageResult(id=page_id(crawl), attempt=1, outcome=Outcome.DNS)], [], [], NOW)
     assert not PageFacts.objects.exists()
+
+
+def test_how_a_page_loaded_is_kept_with_the_closing_and_deleted_with_the_page(crawl: Crawl) -> None:
+    page, other = page_id(crawl), page_id(crawl, f"{START}b")
+    script = Resource(f"{START}x.js\0", "script", 404, 12, 5, problem=FAILED)
+    load = PageLoad(lcp_ms=70, cls=0.25, console_errors=2, failed_requests=1, console=("bad",), requests=(script,))
+    writer.apply(crawl.id, [success(page, load=load), success(other)], [], [], NOW)
+    writer.apply(crawl.id, [success(page, attempt=2, load=PageLoad())], [], [], NOW)
+    stored = models.PageLoad.objects.get(crawl=crawl)  # the other page was not rendered
+    assert (stored.page_id, stored.lcp_ms, stored.cls, stored.resource_bytes) == (page, 70, 0.25, None)
+    assert (stored.console_errors, stored.failed_requests, stored.console) == (2, 1, ["bad"])
+    described = {"kind": "script", "status": 404, "bytes": 12, "ms": 5, "problem": "failed"}
+    assert stored.requests == [{"url": f"{START}x.js", **described}]
+    writer.delete_rows(crawl.id, 0, 10)
+    assert not models.PageLoad.objects.exists()
 
 
 def test_pages_expire_by_their_own_time_or_the_crawls(crawl: Crawl) -> None:

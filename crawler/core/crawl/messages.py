@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_load import PageLoad
 from crawler.core.errors import NewerMessage
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
@@ -170,6 +171,7 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
     rendering: str = ""  # why a browser rendered it
     needs_browser: str = ""  # why a browser is to render it: this is no result yet, but of its own HTML
+    load: PageLoad | None = None  # how it loaded in a browser; None = none rendered it
 
 
 def unstorable(result: PageResult) -> PageResult:

@@ -29,6 +29,7 @@ from crawler.core.crawl.messages import (
     encode_report,
 )
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_load import PageLoad, Resource
 from crawler.core.errors import NewerMessage
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.page_metadata import Facts
@@ -130,6 +131,17 @@ REPORT = SliceReport(
             kept={"html": ["object", 0, 10]},
             rendering="root",
             needs_browser="root",
+            load=PageLoad(
+                lcp_ms=812,
+                cls=0.02,
+                console_errors=1,
+                failed_requests=1,
+                blocked_requests=2,
+                resources=3,
+                resource_bytes=41_200,
+                console=("Uncaught Error: x",),
+                requests=(Resource("http://example.com/x.js", "script", 404, 120, 31, "an error", "failed"),),
+            ),
         ),
     ),
 )
