@@ -30,6 +30,7 @@ from crawler.models import (
     Page,
     PageFacts,
     PageLinks,
+    PageLoad,
     Schedule,
     Trap,
 )
@@ -103,7 +104,8 @@ def an_evil_crawl(owner: User, **fields: Any) -> Crawl:
     values: dict[str, Any] = {
         "state": "finished",
         "start_urls": [SITE + TEXTS["html"], SITE + TEXTS["attribute"], ADDRESSES[0]],
-        "options": CrawlOptions(keep=tuple(FORMS), sitemaps=True, externals="check").to_plain() | {"fields": [RULE]},
+        "options": CrawlOptions(keep=tuple(FORMS), sitemaps=True, externals="check", render="auto").to_plain()
+        | {"fields": [RULE]},
         "source": TEXTS["quoted"],
         "source_report": _list_report(),
         "created_at": now - timedelta(seconds=9),
@@ -121,6 +123,7 @@ def an_evil_crawl(owner: User, **fields: Any) -> Crawl:
     pages += [_failed(crawl, place, text, pages[0]) for place, text in enumerate(failed)]
     _link(crawl, pages, names)
     _keep_facts(crawl, pages[: len(names)], names)
+    _keep_loads(crawl, pages[: len(names)], names)
     Page.objects.filter(pk__in=[page.pk for page in pages[-4:]]).update(trap_id=trap.pk, outcome="trap", given_up=False)
     recent = [page.pk for page in pages[: recently.RECENT_PAGES]]
     Crawl.objects.filter(pk=crawl.pk).update(recent={"closed": recent, "troubled": recent})
@@ -204,6 +207,20 @@ def _keep_facts(crawl: Crawl, pages: list[Page], texts: list[str]) -> None:
             fields={RULE["name"]: [text, {text: text}]},
             notes={RULE["name"]: text},
             kept=kept if page is pages[0] else dict.fromkeys(FORMS, text),
+        )
+        for page, text in zip(pages, texts, strict=True)
+    )
+
+
+def _keep_loads(crawl: Crawl, pages: list[Page], texts: list[str]) -> None:
+    PageLoad.objects.bulk_create(
+        PageLoad(
+            page_id=page.pk,
+            crawl=crawl,
+            console_errors=1,
+            failed_requests=1,
+            console=[text],
+            requests=[{"url": text, "kind": text, "error": text, "problem": "failed"}],
         )
         for page, text in zip(pages, texts, strict=True)
     )

@@ -10,8 +10,9 @@ import pytest
 
 from crawler.core.channels import webhook
 from crawler.core.crawl.notices import OF_PAGES, Event
+from crawler.core.crawl.options import CrawlOptions
 from crawler.exports.rows import KEYS
-from crawler.models import Crawl, Delivery, Notice, PageFacts
+from crawler.models import Crawl, Delivery, Notice, PageFacts, PageLoad
 from crawler.notices.delivery import message_of
 from crawler.reports.receipt import receipt_of
 from tests import channel_table, field_table
@@ -62,10 +63,11 @@ def test_the_example_of_a_start_is_what_is_sent() -> None:
 
 @pytest.mark.django_db
 def test_the_example_of_pages_is_what_is_sent() -> None:
-    crawl = a_finished_crawl()
+    crawl = a_finished_crawl(options=CrawlOptions(render="auto"))
     start = a_page(crawl, "https://example.com/")
     page = a_page(crawl, "https://example.com/docs/", attempts=1, parent_id=start.id)
     PageFacts.objects.create(page_id=page.id, crawl=crawl, canonical=page.url, words=412)
+    PageLoad.objects.create(page_id=page.id, crawl=crawl, lcp_ms=812, cls=0.02, resource_bytes=184_220)
     assert shape(sent(crawl, Event.PAGE, pages=[page.id])) == shape(EXAMPLES["crawl.page"])
     assert tuple(EXAMPLES["crawl.page"]["pages"][0]) == KEYS
 

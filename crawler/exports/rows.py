@@ -13,11 +13,12 @@ from django.db.models.functions import Coalesce
 
 from crawler.content.storage import Gone, Place, Reader
 from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.crawl.options import NEVER
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.page_fields import EXPORTED, PARENT, Table, ValueType
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
-from crawler.models import Crawl, Page, PageFacts
+from crawler.models import Crawl, Page, PageFacts, PageLoad
 
 
 @dataclass(frozen=True)
@@ -118,24 +119,26 @@ CHUNK = 1000  # pages in memory at a time; also the most parameters of a query f
 
 _PAGE_FIELDS = tuple(field for field in EXPORTED if field.table is Table.PAGE)
 _METADATA_FIELDS = tuple(field.name for field in EXPORTED if field.table is Table.METADATA)
+_LOAD_FIELDS = tuple(field.name for field in EXPORTED if field.table is Table.LOAD)
 _PAGE_LOOKUPS = ("id", *("parent_id" if field.name == PARENT else field.name for field in _PAGE_FIELDS))
 _NULL_WHEN_EMPTY = tuple(field.name for field in EXPORTED if field.empty_is_null and field.name != PARENT)
 _TIMES = tuple(field.name for field in EXPORTED if field.type is ValueType.DATETIME)
 _NO_METADATA: Mapping[str, Any] = {**dict.fromkeys(_METADATA_FIELDS), "fields": {}, "notes": {}}
+_NO_LOAD: Mapping[str, Any] = dict.fromkeys(_LOAD_FIELDS)
 
 
 def rows(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[dict[str, Any]]:
     """One row a page (see `selected`), in the order the pages were discovered, with bounded memory.
 
-    One query streams the pages; for each CHUNK of them one finds the parents' URLs and one the metadata. Times are
-    ISO 8601 in UTC. A page without a response has None for all metadata. An extracted field has the value of its rule:
+    One query streams the pages; for each CHUNK of them one finds the parents' URLs, one the metadata and, if the crawl
+    renders pages, one how they loaded. Times are ISO 8601 in UTC. A page without a response has None for all metadata,
+    one that was not rendered for all numbers of the browser. An extracted field has the value of its rule:
     text, a number, a boolean, a list, or None; NOTES is an object, or None where nothing is missing.
     """
     names = {field: column_name(field) for field in fields_of(crawl)}
     pages = selected(crawl, **chosen).values(*_PAGE_LOOKUPS).iterator(chunk_size=CHUNK)
     while chunk := list(islice(pages, CHUNK)):
-        parents, metadata = _urls(page["parent_id"] for page in chunk), _metadata(page["id"] for page in chunk)
-        yield from (_row(page, parents, metadata.get(page["id"], _NO_METADATA), names) for page in chunk)
+        yield from _rows_from(crawl, chunk, names)
 
 
 def page_rows(crawl: Crawl, page_ids: Sequence[int]) -> list[dict[str, Any]]:
@@ -143,8 +146,16 @@ def page_rows(crawl: Crawl, page_ids: Sequence[int]) -> list[dict[str, Any]]:
     names = {field: column_name(field) for field in fields_of(crawl)}
     found = Page.objects.filter(crawl=crawl, id__in=page_ids, status=Page.CLOSED)
     pages = {page["id"]: page for page in found.values(*_PAGE_LOOKUPS)}
-    parents, metadata = _urls(page["parent_id"] for page in pages.values()), _metadata(pages)
-    return [_row(pages[id], parents, metadata.get(id, _NO_METADATA), names) for id in page_ids if id in pages]
+    return list(_rows_from(crawl, [pages[id] for id in page_ids if id in pages], names))
+
+
+def _rows_from(crawl: Crawl, pages: Sequence[dict[str, Any]], names: dict[str, str]) -> Iterator[dict[str, Any]]:
+    ids = [page["id"] for page in pages]
+    parents, metadata = _urls(page["parent_id"] for page in pages), _metadata(ids)
+    loads = _loads(ids) if crawl.chosen.render != NEVER else {}
+    for page in pages:
+        known = {**metadata.get(page["id"], _NO_METADATA), **loads.get(page["id"], _NO_LOAD)}
+        yield _row(page, parents, known, names)
 
 
 def _urls(page_ids: Iterable[int | None]) -> dict[int, str]:
@@ -157,12 +168,17 @@ def _metadata(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: row for row in found.values("page_id", "fields", "notes", *_METADATA_FIELDS)}
 
 
+def _loads(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    found = PageLoad.objects.filter(page_id__in=list(page_ids))
+    return {row.pop("page_id"): row for row in found.values("page_id", *_LOAD_FIELDS)}
+
+
 def _row(
     page: dict[str, Any], parents: dict[int, str], metadata: Mapping[str, Any], names: dict[str, str]
 ) -> dict[str, Any]:
     row: dict[str, Any] = {field.name: page.get(field.name) for field in _PAGE_FIELDS}
     row[PARENT] = parents.get(page["parent_id"])
-    row.update((name, metadata[name]) for name in _METADATA_FIELDS)
+    row.update((name, metadata[name]) for name in (*_METADATA_FIELDS, *_LOAD_FIELDS))
     for name in _NULL_WHEN_EMPTY:
         row[name] = row[name] or None
     for name in _TIMES:

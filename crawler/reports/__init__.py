@@ -6,6 +6,7 @@ diagnosis         why a crawl is not finished; diagnosis_facts, diagnosis_text
 host              the state of one host in all crawls
 page_table        the table of pages: columns, filters, counts
 page_detail       one page, as values and as text
+page_load         how one page loaded in a browser
 links             inlinks, orphans, dead letters
 catalogue/        reports on a site, one file each
 comparison        differences of two crawls

@@ -16,6 +16,7 @@ from crawler.http.fetcher import is_html
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.reports import text
 from crawler.reports.links import links_on, pages_with
+from crawler.reports.page_load import load_of
 from crawler.reports.page_table import value_words
 from crawler.reports.traps import REASONS
 from crawler.storage import queries
@@ -126,7 +127,8 @@ LINKS = 50  # of either kind, by default
 
 def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, links: int = LINKS) -> dict[str, Any]:
     """All values; None = not known. `said` (the metadata) is None when the page was not read, because there was no
-    response, no success, or no HTML. `headers` are lines as sent, None without a response."""
+    response, no success, or no HTML. `headers` are lines as sent, None without a response. `load` is how it loaded in a
+    browser, None if none rendered it."""
     facts = PageFacts.objects.filter(pk=page.pk).first()
     answered = page.http_status is not None
     return {
@@ -152,6 +154,7 @@ def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, li
         "redirects": redirects_of(page),
         "directives": page.directives if answered else None,
         "said": _said(page, facts),
+        "load": load_of(page),
         "headers": facts.headers.splitlines() if facts else None,
         "fields": facts.fields if facts else {},
         "notes": facts.notes if facts else {},

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from crawler.core.crawl.options import CrawlOptions
 from crawler.exports import rows as rows_module
 from crawler.exports.rows import KEYS, columns_of, page_rows, rows, selected
-from crawler.models import Crawl, Page, PageFacts
+from crawler.models import Crawl, Page, PageFacts, PageLoad
 from tests.databases import sqlite_plans
 from tests.factories import make_crawl, make_page
 from tests.text_files import listed
@@ -72,6 +72,16 @@ def test_a_row_has_every_key_in_its_order_and_none_for_what_is_not_there(golden:
     make_page(crawl, "http://site.test/open")
     told = {row["url"]: [f"{key}: {value!r}" for key, value in row.items()] for row in list(rows(crawl))[1:]}
     assert listed(told) == golden
+
+
+def test_how_rendered_pages_loaded_is_told_and_nothing_of_others() -> None:
+    crawl = make_crawl(options=CrawlOptions(render="always").to_plain())
+    page = make_page(crawl, "http://site.test/")
+    make_page(crawl, "http://site.test/open")
+    PageLoad.objects.create(page_id=page.id, crawl=crawl, lcp_ms=812, resources=3)
+    columns = ("lcp_ms", "cls", "console_errors", "resources", "resource_bytes")
+    told = [[row[column] for column in columns] for row in rows(crawl)]
+    assert told == [[812, None, 0, 3, None], [None] * 5]
 
 
 def test_pages_of_other_crawls_stay_out() -> None:

@@ -10,16 +10,16 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
 from crawler.core.html.page_metadata import Facts
 from crawler.models import Crawl, Page
-from crawler.storage import sql
+from crawler.storage import page_loads, sql
 from tests.factories import make_page
 
 NO_LINKS: Mapping[str, str] = {}
 
 
 def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **more: Any) -> Page:
-    """A page that answered 200 with these links (URL -> words) and, in `facts`, `headers`, `rels` and `kept`, what else
-    was kept of it; other names are fields of its row."""
-    kept = {name: more.pop(name) for name in ("headers", "kept") if name in more}
+    """A page that answered 200 with these links (URL -> words) and, in `facts`, `headers`, `rels`, `kept` and `load`,
+    what else was kept of it; other names are fields of its row."""
+    kept = {name: more.pop(name) for name in ("headers", "kept", "load") if name in more}
     facts, rels = more.pop("facts", Facts()), more.pop("rels", {})
     row = {"status": Page.CLOSED, "outcome": Outcome.SUCCESS, "http_status": 200, "content_type": "text/html", **more}
     page = make_page(crawl, url, **row)
@@ -36,4 +36,5 @@ def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **mor
     )
     sql.store_links(crawl.pk, [result])
     sql.store_facts(crawl.pk, [result])
+    page_loads.store(crawl.pk, [result])
     return page

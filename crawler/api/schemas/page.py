@@ -17,6 +17,7 @@ from crawler.core.crawl.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import from_person, key_of
 from crawler.models import Crawl, Page, PageFacts
+from crawler.reports.page_load import load_of
 from crawler.reports.page_table import in_order_from
 
 PageId = Annotated[int, Path(ge=0, le=MAX_KEY)]
@@ -26,6 +27,7 @@ TYPES: dict[ValueType, Any] = {
     ValueType.TEXT: str,
     ValueType.URL: str,
     ValueType.INTEGER: int,
+    ValueType.FLOAT: float,
     ValueType.BOOLEAN: bool,
     ValueType.DATETIME: datetime,
 }
@@ -101,6 +103,31 @@ else:
     )
 
 
+class Resource(Schema):
+    """A request of a page in a browser."""
+
+    url: str = Field(description="Its first 500 characters.")
+    kind: str = Field(description="`script`, `stylesheet`, `image`, `font`, `xhr`, `fetch` ...")
+    status: int | None = Field(description="The HTTP status; null without a response.")
+    bytes: int | None = Field(description="As transferred; null when not known.")
+    ms: int | None = Field(description="Milliseconds until its body was complete; null when not known.")
+    error: str = Field(description="What failed, or why it was not sent.")
+    problem: str = Field(description="`failed`, `blocked` when the crawler did not send it, or empty.")
+
+
+if TYPE_CHECKING:
+    Load = Schema
+else:
+    Load = create_model(
+        "Load",
+        __base__=Schema,
+        __doc__="How a page loaded in a browser; null in place of all of it when none rendered the page.",
+        **{field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(Table.LOAD)},
+        console=(list[str], Field(description="The first 50 errors on its console.")),
+        requests=(list[Resource], Field(description="The first 300 of its requests, those that failed before others.")),
+    )
+
+
 class Kept(Schema):
     """A form of kept content."""
 
@@ -151,6 +178,7 @@ class PageWhole(PageLine):
     deaths: int = Field(description="Workers that died while they fetched or read it.")
     trap: int | None = Field(description="The id of the trap it is quarantined for.")
     facts: Facts | None
+    load: Load | None
     kept: list[Kept]
     links: dict[str, str] = Field(description="The addresses of its lists of links.")
 
@@ -196,7 +224,8 @@ def whole_of(page: Page, below: str) -> dict[str, Any]:
     facts = PageFacts.objects.filter(page_id=page.pk).first()
     links = {"self": below, "out": f"{below}/links-out", "in": f"{below}/links-in", "ways": f"{below}/ways"}
     more = {"hops": page.hops, "deaths": page.deaths, "trap": page.trap_id, "kept": _kept_of(facts, below)}
-    return {**lines_of([page])[0], **more, "facts": facts and _facts_of(facts), "links": links}
+    about = {"facts": facts and _facts_of(facts), "load": load_of(page)}
+    return {**lines_of([page])[0], **more, **about, "links": links}
 
 
 def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
@@ -244,6 +273,21 @@ WHOLE_EXAMPLE: dict[str, Any] = {
         },
         "fields": {"price": None},
         "notes": {"price": "the pattern does not match what the selector finds"},
+    },
+    "load": {
+        **{field.name: field.example for field in fields_from(Table.LOAD)},
+        "console": [],
+        "requests": [
+            {
+                "url": "https://example.com/app.js",
+                "kind": "script",
+                "status": 200,
+                "bytes": 84_220,
+                "ms": 31,
+                "error": "",
+                "problem": "",
+            }
+        ],
     },
     "kept": [{"form": "markdown", "url": "/api/v1/crawls/.../pages/4711/content/markdown", "why_not": ""}],
     "links": {"self": "/api/v1/crawls/.../pages/4711", "out": "/api/v1/crawls/.../pages/4711/links-out"},

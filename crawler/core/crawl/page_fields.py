@@ -36,6 +36,7 @@ class Table(StrEnum):
 
     PAGE = "page"
     METADATA = "metadata"  # `PageFacts`; a page without a response has no row there
+    LOAD = "load"  # `PageLoad`; only a page that a browser rendered has a row there
 
 
 class Sort(StrEnum):
@@ -92,8 +93,10 @@ class PageField:
     @property
     def path(self) -> str:
         """The lookup of the database column from a page."""
-        return self.name if self.table is Table.PAGE else f"facts__{self.name}"
+        return f"{_RELATIONS[self.table]}{self.name}"
 
+
+_RELATIONS = {Table.PAGE: "", Table.METADATA: "facts__", Table.LOAD: "load__"}
 
 PARENT = "parent"  # its database column is `parent_id`; its value is the URL of that page
 
@@ -347,8 +350,72 @@ PAGE_FIELDS = (
         Table.METADATA,
         column=TableColumn(6, "first-byte"),
     ),
+    PageField(
+        "lcp_ms",
+        "Largest Contentful Paint",
+        "Milliseconds until the largest text or image was shown in the browser; null when it was not rendered, or not "
+        "measured.",
+        812,
+        ValueType.INTEGER,
+        Unit.MILLISECONDS,
+        Table.LOAD,
+        is_nullable=True,
+    ),
+    PageField(
+        "cls",
+        "Cumulative Layout Shift",
+        "How much the page moved in the browser while it loaded, from 0; null when it was not rendered, or not "
+        "measured.",
+        0.02,
+        ValueType.FLOAT,
+        table=Table.LOAD,
+        is_nullable=True,
+    ),
+    PageField(
+        "console_errors",
+        "Console errors",
+        "Errors on the browser's console; null when it was not rendered, as the numbers below.",
+        0,
+        ValueType.INTEGER,
+        table=Table.LOAD,
+    ),
+    PageField(
+        "failed_requests",
+        "Failed requests",
+        "Requests of the page in the browser without a response, or with a status of 400 and above.",
+        0,
+        ValueType.INTEGER,
+        table=Table.LOAD,
+    ),
+    PageField(
+        "blocked_requests",
+        "Blocked requests",
+        "Requests of the page in the browser that the crawler did not send.",
+        4,
+        ValueType.INTEGER,
+        table=Table.LOAD,
+    ),
+    PageField(
+        "resources",
+        "Resources",
+        "Requests of the page in the browser that were sent: scripts, style sheets, data ...; its document is not "
+        "among them.",
+        12,
+        ValueType.INTEGER,
+        table=Table.LOAD,
+    ),
+    PageField(
+        "resource_bytes",
+        "Size of the resources",
+        "Their bytes as transferred; null when none is known.",
+        184_220,
+        ValueType.INTEGER,
+        Unit.BYTES,
+        Table.LOAD,
+        is_nullable=True,
+    ),
 )
-"""In the order of the columns of an export: those of a page first, then its metadata."""
+"""In the order of the columns of an export: those of a page first, then its metadata, then how it loaded."""
 
 FIELDS = {field.name: field for field in PAGE_FIELDS}
 EXPORTED = tuple(field for field in PAGE_FIELDS if field.is_exported)

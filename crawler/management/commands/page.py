@@ -13,7 +13,7 @@ from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person, key_of
 from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.models import Page
-from crawler.reports import page_detail
+from crawler.reports import page_detail, page_load
 from crawler.reports import text as words
 from crawler.reports.page_detail import page_report
 
@@ -69,6 +69,8 @@ def _text(report: Mapping[str, Any]) -> Iterator[str]:
         yield _block("Extracted fields", words.aligned(page_detail.fields(report)))
     if report["kept"]:
         yield _block("Kept content", words.aligned(page_detail.kept(report)))
+    if report["load"]:
+        yield _block("In the browser", words.aligned(_load(report["load"])), *page_load.lines(report["load"]))
     yield _block("Redirects to", *map(_line, report["redirects"]["onwards"]))
     yield _block("Redirected here", *map(_line, report["redirects"]["sources"]))
     yield _block("How it was found", words.aligned(page_detail.found(report)))
@@ -78,6 +80,10 @@ def _text(report: Mapping[str, Any]) -> Iterator[str]:
     if report["said"]:
         yield _block("Malformed links", *map(_malformed, report["said"]["malformed"]["links"]))
     yield _block("Headers", *(report["headers"] or ["not known"]))
+
+
+def _load(load: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [*((name, told) for name, told, _ in page_load.vitals(load)), *page_load.numbers(load)]
 
 
 def _line(page: Mapping[str, Any]) -> str:

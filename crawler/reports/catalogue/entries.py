@@ -21,6 +21,7 @@ from crawler.reports.catalogue import (
     insecure,
     malformed,
     orphaned,
+    page_loads,
     performance,
     titles,
 )
@@ -51,6 +52,8 @@ REPORTS: tuple[Report, ...] = (
     performance.SLOW_PAGES,
     performance.LARGE_PAGES,
     performance.DEEP_PAGES,
+    page_loads.CONSOLE_ERRORS,
+    page_loads.FAILED_REQUESTS,
     breakdowns.STATUSES,
     breakdowns.DEPTHS,
     breakdowns.CONTENT_TYPES,

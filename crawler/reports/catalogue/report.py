@@ -94,6 +94,7 @@ class Group(StrEnum):
     CONTENT = "Content"
     INDEXING = "Search engines"
     WEIGHT = "Speed and size"
+    BROWSER = "In the browser"
     FIGURES = "The site in figures"
 
 

@@ -24,7 +24,7 @@ from crawler.crawls.retry import release
 from crawler.exports.formats import FORMATS, file_name, formats_for
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import page_detail as page_text
-from crawler.reports import text, traps
+from crawler.reports import page_load, text, traps
 from crawler.reports.links import dead_letters, knows_orphans, orphans
 from crawler.reports.page_detail import LINKS, page_report
 from crawler.reports.text import Reply
@@ -64,6 +64,7 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "insecure": report["said"]["insecure"] if report["said"] else [],
         "malformed": report["said"]["malformed"] if report["said"] else {},
         "kept": _kept(crawl, page, report["kept"]),
+        "load": _load(report["load"]),
         "headers": "\n".join(report["headers"] or []),
         "path": [_step(crawl, step) for step in report["path"]["steps"]],
         "onwards": [_line(crawl, step) for step in report["redirects"]["onwards"]],
@@ -103,6 +104,29 @@ def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str, str]]:
         else (form, "", str(place))
         for form, place in kept.items()
     ]
+
+
+def _load(load: Line | None) -> Line | None:
+    """How the page loaded in a browser, as text."""
+    if load is None:
+        return None
+    return {
+        "vitals": [*page_load.vitals(load)],
+        "numbers": page_load.numbers(load),
+        "console": load["console"],
+        "left_out": page_load.left_out(load),
+        "requests": [
+            {
+                **request,
+                "answer": page_load.answer(request),
+                "tone": page_load.tone(request),
+                "href": href_of(request["url"]),
+                "size": "" if request["bytes"] is None else text.size(request["bytes"]),
+                "time": "" if request["ms"] is None else f"{request['ms']:,} ms",
+            }
+            for request in load["requests"]
+        ],
+    }
 
 
 def _part(typed: str) -> int:

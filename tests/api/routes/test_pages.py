@@ -13,7 +13,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.page_fields import Table, fields_from
 from crawler.core.html import link_codec
 from crawler.core.urls.normalise import key_of
-from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
+from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad, Trap
 from tests.api.calling import Caller
 from tests.api.routes.test_crawls import items_of
 from tests.factories import SHOP_PAGE, a_finished_crawl, a_page, a_shop
@@ -94,6 +94,16 @@ def test_a_page_tells_what_its_server_and_the_page_said(by_ann: Caller, crawl: C
     PageFacts.objects.create(page_id=page.pk, crawl=crawl, headers="A: 1\nB: 2", h1="Hello", words=7)
     facts = by_ann.get(f"/crawls/{crawl.id}/pages/{page.pk}").json()["facts"]
     assert (facts["headers"], facts["h1"], facts["words"]) == (["A: 1", "B: 2"], "Hello", 7)
+
+
+def test_a_page_tells_how_it_loaded_in_a_browser(by_ann: Caller, crawl: Crawl) -> None:
+    page, other = a_page(crawl), a_page(crawl, f"{SITE}/other")
+    script = {"url": f"{SITE}/x.js", "kind": "script", "error": "reset", "problem": "failed"}
+    PageLoad.objects.create(page_id=page.pk, crawl=crawl, cls=0.25, failed_requests=1, requests=[script])
+    load = by_ann.get(f"/crawls/{crawl.id}/pages/{page.pk}").json()["load"]
+    assert (load["lcp_ms"], load["cls"], load["failed_requests"], load["console"]) == (None, 0.25, 1, [])
+    assert load["requests"] == [{**script, "status": None, "bytes": None, "ms": None}]
+    assert by_ann.get(f"/crawls/{crawl.id}/pages/{other.pk}").json()["load"] is None
 
 
 def test_a_page_tells_its_malformed_links(by_ann: Caller, crawl: Crawl) -> None:

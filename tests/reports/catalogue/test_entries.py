@@ -17,7 +17,7 @@ from tests.factories import a_finished_crawl
 from tests.reports.catalogue.factories import crawl_with, make
 
 pytestmark = pytest.mark.django_db
-EVERYTHING: dict[str, Any] = {"externals": "check", "sitemaps": True, "near_duplicates": True}
+EVERYTHING: dict[str, Any] = {"externals": "check", "sitemaps": True, "near_duplicates": True, "render": "auto"}
 
 
 @pytest.fixture(autouse=True)

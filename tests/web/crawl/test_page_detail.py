@@ -10,6 +10,7 @@ from django.test import Client
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.page_load import BLOCKED, FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import Facts, Malformed
 from crawler.models import Crawl, Page
 from crawler.web.crawl import pages
@@ -58,6 +59,32 @@ def test_everything_is_told(as_ann: Client, crawl: Crawl, golden: SnapshotAssert
         assert told in html
     assert f'<a href="/crawls/{crawl.id}/pages/{target.pk}/">{target.url}</a>' in html
     assert f'<li><a href="/crawls/{crawl.id}/pages/{page.pk}/content/html">html</a></li>' in html
+
+
+def test_how_it_loaded_in_the_browser_is_told(as_ann: Client, crawl: Crawl, golden: SnapshotAssertion) -> None:
+    requests = (
+        Resource(f"{SITE}/gone.js", "script", 404, 120, 1031, problem=FAILED),
+        Resource("wss://example.com/live", "websocket"),
+        Resource("javascript:<b>", "image", error="blocked: image", problem=BLOCKED),
+    )
+    load = PageLoad(
+        lcp_ms=2600,
+        cls=0.3,
+        console_errors=3,
+        failed_requests=1,
+        blocked_requests=1,
+        resources=2,
+        resource_bytes=120,
+        console=("Uncaught <b>",),
+        requests=requests,
+    )
+    html = html_of(as_ann, read_page(crawl, f"{SITE}/", rendering="always", load=load))
+    part = html.partition('id="browser-title">')[2].partition("</section>")[0]
+    assert "\n".join(words_of(f"<main>{part}</main>")) == golden
+    assert "Uncaught &lt;b&gt;" in part
+    assert 'href="javascript:' not in part
+    assert html_of(as_ann, read_page(crawl, f"{SITE}/crashed", rendering="always")).count("In the browser") == 1
+    assert "In the browser" not in html_of(as_ann, read_page(crawl, f"{SITE}/plain"))
 
 
 def test_a_page_of_which_nothing_is_kept_says_why(as_ann: Client, ann: User) -> None:

@@ -1,0 +1,117 @@
+"""Pages that had errors while they loaded in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.db.models import Q
+
+from crawler.core.crawl.options import NEVER
+from crawler.core.crawl.page_load import FAILED
+from crawler.models import Crawl, PageLoad
+from crawler.reports.catalogue.page_queries import site_pages
+from crawler.reports.catalogue.report import (
+    Cells,
+    Column,
+    Group,
+    Kind,
+    Line,
+    Listed,
+    Part,
+    Report,
+    Selected,
+    Whole,
+    page_column,
+)
+
+_PAGE = Column("page", "On the page", Kind.URL)
+_MESSAGE = (Column("message", "Message"),)
+_REQUEST = (
+    Column("request", "Request", Kind.URL),
+    Column("kind", "Type"),
+    Column("status", "Status", Kind.NUMBER),
+    Column("error", "Error"),
+)
+
+HAS_CONSOLE_ERRORS = Q(load__console_errors__gt=0)
+HAS_FAILED_REQUESTS = Q(load__failed_requests__gt=0)
+
+Rows = Callable[[PageLoad], Sequence[Cells]]
+"""What a report lists of one page."""
+
+
+def _messages(load: PageLoad) -> list[Cells]:
+    return [(line,) for line in load.console]
+
+
+def _failed(load: PageLoad) -> list[Cells]:
+    failed = (request for request in load.requests if request.get("problem") == FAILED)
+    return [(request["url"], request["kind"], request.get("status"), request.get("error", "")) for request in failed]
+
+
+def _lacking(crawl: Crawl) -> str:
+    if crawl.chosen.render != NEVER:
+        return ""
+    return "This crawl rendered no pages. Crawl again with “Render in a browser” (--render auto)."
+
+
+def _report(number: str, which: Q, shown: tuple[Column, ...], rows_of: Rows, **described: Any) -> Report:
+    """A line for each page with its `number`, the largest first, and what it counts behind it."""
+
+    def lines(crawl: Crawl) -> Selected:
+        pages = site_pages(crawl).filter(which).order_by(f"-load__{number}", "id")
+        return Selected(crawl, pages, ("url", f"load__{number}"), _line)
+
+    def part(crawl: Crawl, key: str) -> Part | None:
+        loads = PageLoad.objects.filter(crawl=crawl, **{f"{number}__gt": 0}).select_related("page")
+        load = loads.filter(page_id=int(key)).first() if key.isdecimal() and len(key) < 19 else None
+        if load is None:
+            return None
+        return Part(f"{described['title']}: {load.page.url}", shown, Listed([Line(cells) for cells in rows_of(load)]))
+
+    def whole(crawl: Crawl) -> Iterator[Cells]:
+        pages = site_pages(crawl).filter(which).select_related("load").order_by("id")
+        for page in pages.iterator(chunk_size=100):
+            yield from ((page.url, *cells) for cells in rows_of(page.load))
+
+    return Report(
+        group=Group.BROWSER,
+        columns=(_PAGE, page_column(number)._replace(opens=True)),
+        which=which,
+        lines=lines,
+        part=part,
+        lacking=_lacking,
+        whole=Whole((_PAGE, *shown), whole),
+        **described,
+    )
+
+
+def _line(page: int, url: str, number: int) -> Line:
+    return Line((url, number), page, str(page))
+
+
+CONSOLE_ERRORS = _report(
+    "console_errors",
+    HAS_CONSOLE_ERRORS,
+    _MESSAGE,
+    _messages,
+    slug="console-errors",
+    title="Console errors",
+    about="Rendered pages with errors on the browser's console: exceptions of their scripts, and what could not be "
+    "loaded. Of each page the first 50 are stored.",
+    remedy="Open the page with the developer tools of a browser and correct the script that fails.",
+    praise="No rendered page had an error on the console.",
+)
+FAILED_REQUESTS = _report(
+    "failed_requests",
+    HAS_FAILED_REQUESTS,
+    _REQUEST,
+    _failed,
+    slug="failed-requests",
+    title="Failed requests",
+    about="Rendered pages with requests that got no response, or one with a status of 400 and above. What the crawler "
+    "did not send itself (images, what robots.txt forbids) is not among them.",
+    remedy="Correct the addresses of what is missing, or take them out of the page.",
+    praise="Every request of the rendered pages succeeded.",
+)
