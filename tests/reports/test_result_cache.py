@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.messages import EXTERNAL
-from crawler.models import Crawl, Page
+from crawler.models import Crawl, Page, PageLoad
 from crawler.reports import result_cache
 from crawler.reports.catalogue.entries import REPORTS, numbers_of
 from crawler.reports.catalogue.report import Cells, Lines
@@ -22,7 +22,7 @@ from crawler.reports.graph import graph_of
 from tests.reports.catalogue.factories import crawl_with, link, make, moved
 
 pytestmark = pytest.mark.django_db
-OPTIONS: dict[str, Any] = {"externals": "check", "sitemaps": True, "near_duplicates": True}
+OPTIONS: dict[str, Any] = {"externals": "check", "sitemaps": True, "near_duplicates": True, "render": "auto"}
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +55,10 @@ def a_site_with_trouble(*more: str) -> Crawl:
     same = {"digest": b"1" * 16, "sketch": b"12345679", "description": "As another", "h1": "", "h1_count": 2}
     for path in ("/one", "/two", *more):
         make(crawl, path, facts={**same, "insecure": ["http://a.test/"], "first_byte_ms": 900, "h1": "Two"})
+    failed = {"url": "https://site.test/x.js", "kind": "script", "problem": "failed"}
+    PageLoad.objects.create(
+        page=home, crawl=crawl, console_errors=1, console=["x"], failed_requests=1, requests=[failed]
+    )
     link(home, gone="Gone", old="Old")
     link(make(crawl, "/untitled", title="", facts={"description": "", "h1": ""}), gone="Again")
     crawl.state, crawl.discovered = State.FINISHED, crawl.pages.count()
