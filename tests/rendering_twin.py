@@ -9,6 +9,7 @@ import pytest
 
 from crawler.browser.result import Rendering
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.rendering import RenderChoices
 from crawler.fetcher import rendering
 from crawler.http.errors import FetchError
 from crawler.http.fetcher import Fetched
@@ -28,6 +29,7 @@ class Browser:
     def __init__(self, pages: Mapping[str, Shown]) -> None:
         self.pages = dict(pages)
         self.rendered: list[str] = []  # paths, in order
+        self.choices: list[RenderChoices] = []  # of each
 
     def __call__(self) -> Browser:
         return self
@@ -35,9 +37,10 @@ class Browser:
     def abort(self) -> None:
         """Nothing is under way for long."""
 
-    def render(self, url: str, fetched: Fetched, choices: object, **more: Any) -> Rendering:
+    def render(self, url: str, fetched: Fetched, choices: RenderChoices, **more: Any) -> Rendering:
         path = "/" + url.split("/", 3)[3]
         self.rendered.append(path)
+        self.choices.append(choices)
         shown = self.pages.get(path, fetched.body.decode())
         if callable(shown):
             shown = shown()

@@ -1,8 +1,10 @@
-"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver` and `page*` import it.
+"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver`, `page*` and `recorder` import
+it.
 
 renderer        renders a page for a fetch job, whose task answers what the page asks
 page            one page: when it is ready, what it becomes
 page_requests   its requests: which of them go out, what became of them
+recorder        the responses to its requests with their bodies, for a WARC
 page_reader     what is read from it: the DOM, the Web Vitals
 result          what a browser made of a page
 driver          the running Chromium of this process

@@ -98,6 +98,7 @@ class _Visit:
             requests=self.requests.total,
             own_requests=self.requests.own_total,
             resources=await self.requests.described(),
+            recorded=await self.requests.recorded(),
             more_blocked=self.requests.more_blocked,
             console=tuple(self.console),
             console_errors=self.console_errors,

@@ -28,6 +28,8 @@ from playwright.async_api import (
 )
 
 from crawler.browser.proxy_relay import own_reply
+from crawler.browser.recorder import Recorder
+from crawler.browser.result import RecordedResource
 from crawler.core.crawl.page_load import BLOCKED, FAILED, Resource
 from crawler.core.crawl.rendering import STREAMS, why_blocked
 from crawler.core.urls.normalise import host_and_port
@@ -79,6 +81,7 @@ class PageRequests:
         self.more_blocked = 0  # besides those that are remembered
         self._refused_hops: dict[str, str] = {}  # URL -> why it was not requested
         self._sockets: list[Resource] = []
+        self._recorder = Recorder(job.headers_for, job.max_html_bytes, errors) if job.choices.records else None
 
     async def prepare(self, context: BrowserContext, session: CDPSession) -> None:
         """Before the page is opened."""
@@ -87,8 +90,8 @@ class PageRequests:
         await context.route_web_socket(lambda _: True, self._route_socket)
         self.page.on("request", self._note_request)
         self.page.on("response", self._note_response)
-        self.page.on("requestfinished", self._note_end)
-        self.page.on("requestfailed", self._note_end)
+        self.page.on("requestfinished", self._note_whole)
+        self.page.on("requestfailed", self._note_cut)
         session.on("Fetch.requestPaused", self._route_hop)
         await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
 
@@ -233,6 +236,18 @@ class PageRequests:
         frame = self._frame_of(request)
         return frame is None or (request.is_navigation_request() and frame.parent_frame is None)
 
+    def _note_whole(self, request: Request) -> None:
+        self._note_end(request)
+        if self._recorder is not None and not self._is_document(request):
+            self._recorder.record(request)
+
+    def _note_cut(self, request: Request) -> None:
+        """Chromium does not read the body of an error that it cannot use, such as that of a script."""
+        self._note_end(request)
+        noted = self._resources.get(request)
+        if self._recorder is not None and noted is not None and noted.status is not None and noted.status >= 400:
+            self._recorder.record(request, is_cut=True)
+
     def _note_failure(self, request: Request, failure: str) -> None:
         """Behind its response, if it had one: Chromium cancels what it cannot use of one with an error."""
         noted = self._resources.get(request)
@@ -255,6 +270,10 @@ class PageRequests:
             self._blocked[request] = Resource(request.url, request.resource_type, error=why, problem=BLOCKED)
         else:
             self.more_blocked += 1
+
+    async def recorded(self) -> tuple[RecordedResource, ...]:
+        """The exchanges that were recorded, if they are to be."""
+        return await self._recorder.recorded() if self._recorder is not None else ()
 
     async def described(self) -> tuple[Resource, ...]:
         """The requests that went out, those that are under way among them, and those that were blocked."""

@@ -8,6 +8,18 @@ from urllib.parse import urlsplit
 import msgspec
 
 from crawler.core.crawl.page_load import BLOCKED, FAILED, PageLoad, Resource, page_load
+from crawler.http.warc_record import Recorded
+
+
+class RecordedResource(msgspec.Struct, frozen=True, kw_only=True):
+    """The exchange of one further request of a page."""
+
+    url: str
+    sent_at: float  # epoch seconds
+    heads: Recorded
+    sent: bytes = b""  # the body of the request
+    body: bytes = b""  # of the response, decoded
+    is_cut: bool = False  # it was not read
 
 
 class Rendering(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +32,7 @@ class Rendering(msgspec.Struct, frozen=True, kw_only=True):
     own_requests: int = 0  # those to the page's own host and port
     resources: tuple[Resource, ...] = ()
     more_blocked: int = 0  # requests that were not sent, and are not in the list
+    recorded: tuple[RecordedResource, ...] = ()  # if they are to be
     console: tuple[str, ...] = ()  # errors only, the first of them
     console_errors: int = 0  # all of them
     vitals: dict[str, float] = {}  # "lcp_ms" and "cls", as far as Chromium knows them

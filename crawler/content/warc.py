@@ -29,8 +29,12 @@ def exchange(
     request: tuple[str, Headers],
     response: tuple[str, Headers],
     body: bytes,
+    *,
+    sent: bytes = b"",
+    is_cut: bool = False,
 ) -> bytes:
-    """The two records, compressed. `request` and `response` are a first line and headers; the time in epoch seconds."""
+    """The two records, compressed. `request` and `response` are a first line and headers; the time in epoch seconds.
+    `sent` is the body of the request, `is_cut` says that the response's was not read."""
     builder, out = RecordBuilder(warc_version=VERSION), io.BytesIO()
     dated = {"WARC-Date": _moment(fetched_at)}
     response_record = builder.create_warc_record(
@@ -38,11 +42,16 @@ def exchange(
         "response",
         payload=io.BytesIO(body),
         length=len(body),
-        warc_headers_dict=dict(dated),
+        warc_headers_dict=dated | ({"WARC-Truncated": "unspecified"} if is_cut else {}),
         http_headers=_head(response[0], _adjusted(response[1], len(body))),
     )
     request_record = builder.create_warc_record(
-        url, "request", warc_headers_dict=dict(dated), http_headers=_request_head(*request)
+        url,
+        "request",
+        payload=io.BytesIO(sent),
+        length=len(sent),
+        warc_headers_dict=dict(dated),
+        http_headers=_request_head(*request),
     )
     WARCWriter(out, gzip=True, warc_version=VERSION).write_request_response_pair(request_record, response_record)
     return out.getvalue()

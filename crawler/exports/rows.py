@@ -199,7 +199,7 @@ class Kept(NamedTuple):
 
     page: int
     url: str
-    member: bytes  # as stored: one gzip member or two
+    member: bytes  # as stored: one gzip member, or those of its WARC records
 
 
 def check_kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:

@@ -18,7 +18,7 @@ def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
 
 
 def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
-    """A warcinfo record, then response and request of each page: gzip members, as they are stored."""
+    """A warcinfo record, then response and request of each page and of what it loaded: gzip members, as stored."""
     said = {**about(), "isPartOf": str(crawl.id), "description": f"a crawl of {crawl.site}"}
     yield warc.info(f"{crawl.id}.warc.gz", said)
     for page in kept(WARC, crawl, **chosen):

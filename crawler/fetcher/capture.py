@@ -4,9 +4,10 @@ here never changes the page's outcome; a note says what is missing."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 from rq.timeouts import BaseTimeoutException
@@ -21,6 +22,9 @@ from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.document import Document
 from crawler.core.html.main_content import Readable
 from crawler.http.fetcher import Fetched, Wants, anything_named, is_html
+
+if TYPE_CHECKING:
+    from crawler.browser.result import RecordedResource, Rendering
 
 log = logging.getLogger(__name__)
 
@@ -51,16 +55,23 @@ class Capture:
         return msgspec.structs.replace(fetched, outcome=usual, body=b"", recorded=None, error="")
 
     def capture(
-        self, result: PageResult, fetched: Fetched, document: Document | None, url: str, html: bytes | None
+        self,
+        result: PageResult,
+        fetched: Fetched,
+        document: Document | None,
+        url: str,
+        html: bytes | None,
+        rendering: Rendering | None = None,
     ) -> PageResult:
         """The result with `facts.fields` and `facts.notes`, and in `kept` each format's content, or why there is none.
         `document` and `html` are the page's, as it was rendered if it was, and `fetched` is as it was sent. The
-        document cannot be used afterwards."""
+        document cannot be used afterwards. `rendering` is that of a rendered page."""
         if document is not None and self.rules:
             result = self._with_fields(result, document, url)
         if not self.keep:
             return result
-        page = _Page(fetched, document, url, result.fetched_at, html)
+        recorded = rendering.recorded if rendering is not None else ()
+        page = _Page(fetched, document, url, result.fetched_at, html, recorded)
         contents = {form: content for form in _WRITERS if form in self.keep and (content := _content(form, page))}
         return msgspec.structs.replace(result, kept=contents)
 
@@ -92,6 +103,7 @@ class _Page:
     url: str
     fetched_at: float
     html: bytes | None
+    recorded: Sequence[RecordedResource]  # what it loaded in a browser
 
     @cached_property
     def readable(self) -> Readable | None:
@@ -122,7 +134,7 @@ def _text(page: _Page) -> bytes | None:
 
 
 def _exchange(page: _Page) -> bytes | str | None:
-    """As WARC records, if it is complete."""
+    """As WARC records, if it is complete: the page's own, then those of what it loaded in a browser."""
     fetched = page.fetched
     if fetched.http_status is None:
         return None
@@ -130,7 +142,16 @@ def _exchange(page: _Page) -> bytes | str | None:
     if heads is None or fetched.outcome is not of_status(fetched.http_status):
         return f"{NOT_KEPT}{fetched.error or 'its body could not be read'}"
     request = heads.request, heads.request_headers
-    return warc.exchange(page.url, page.fetched_at, request, (heads.status_line, heads.headers), fetched.body)
+    own = warc.exchange(page.url, page.fetched_at, request, (heads.status_line, heads.headers), fetched.body)
+    return own + b"".join(map(_of_resource, page.recorded))
+
+
+def _of_resource(recorded: RecordedResource) -> bytes:
+    heads = recorded.heads
+    request, response = (heads.request, heads.request_headers), (heads.status_line, heads.headers)
+    return warc.exchange(
+        recorded.url, recorded.sent_at, request, response, recorded.body, sent=recorded.sent, is_cut=recorded.is_cut
+    )
 
 
 _WRITERS: dict[str, Callable[[_Page], bytes | str | None]] = {

@@ -135,9 +135,8 @@ class PageFetcher:
             if self._finds_shells and document is not None and (shell := shells.reason(document)):
                 return shell_of(task, fetched, fetched_at, requests, shell)
             result = result_of(task, fetched, fetched_at, requests, document, sketches=self._sketches, shown=rendering)
-            return self._capture.capture(
-                result, received, document, task.url, fetched.body if document is not None else None
-            )
+            body = fetched.body if document is not None else None
+            return self._capture.capture(result, received, document, task.url, body, rendering)
 
     def _check_external(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | RateLimited:
         """Check an external link, without credentials.

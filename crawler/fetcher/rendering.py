@@ -11,8 +11,9 @@ import msgspec
 from crawler import conf, encryption
 from crawler.browser.renderer import Renderer
 from crawler.core.crawl.messages import FetchPolicy, PageTask
+from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.rendering import RenderChoices
+from crawler.core.crawl.rendering import BLOCKED_IN_ARCHIVES, USUALLY_BLOCKED, RenderChoices
 from crawler.core.urls.normalise import normalise
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
@@ -50,6 +51,8 @@ class PageRenderer:
             seconds=policy.render_seconds,
             scroll=policy.scroll,
             max_bytes=conf.render_bytes(),
+            blocked_kinds=BLOCKED_IN_ARCHIVES if WARC in policy.keep else USUALLY_BLOCKED,
+            records=WARC in policy.keep,
         )
 
     def render(self, task: PageTask, fetched: Fetched) -> tuple[Fetched, Rendering | None]:

@@ -73,3 +73,18 @@ def test_records_behind_each_other_pass_warcios_own_check(tmp_path: Path, capsys
 
 def test_a_status_line_in_another_alphabet_is_kept_in_ours() -> None:
     assert read(written("HTTP/1.1 404 Nicht gefünden\x8b"))[0][2] == "HTTP/1.1 404 Nicht gef%C3%BCnden%C2%8B"
+
+
+def test_what_was_sent_is_in_the_record_of_the_request() -> None:
+    post = ("POST /a HTTP/1.1", [("Content-Type", "text/plain")])
+    data = warc.exchange("https://example.com/a", 1.0, post, ("HTTP/1.1 200 OK", []), b"answer", sent=b"question")
+    response, request = read(data)
+    assert (response[4], request[2], request[4]) == (b"answer", "POST /a HTTP/1.1", b"question")
+
+
+def test_a_body_that_was_not_read_is_said_to_be_cut() -> None:
+    data = warc.exchange("https://example.com/", 1.0, REQUEST, ("HTTP/1.1 404 Not Found", []), b"", is_cut=True)
+    response, request = read(data)
+    assert response[1]["WARC-Truncated"] == "unspecified"
+    assert "WARC-Truncated" not in request[1]
+    assert "WARC-Truncated" not in read(written())[0][1]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+import io
+from pathlib import Path
 
-from crawler.browser.result import Rendering
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from crawler.browser.result import RecordedResource, Rendering
 from crawler.clock import epoch_seconds
+from crawler.content.storage import content_of
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_load import Resource
 from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
+from crawler.http.warc_record import Recorded
 from crawler.jobs import fetch
 from crawler.manager.reconcile import scan
 from crawler.manager.tick import manage
@@ -18,6 +25,7 @@ from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.crawl_summary import receipt_rows
 from tests import site
 from tests.bench import Bench
+from tests.content.storages import kept_in
 from tests.rendering_twin import Browser, Crashed
 from tests.site import Reply
 
@@ -101,6 +109,33 @@ def test_the_receipt_has_the_rendered_pages_and_all_requests(bench: Bench, brows
     assert {"name": "rendered in a browser", "number": "2", "tone": "more"} in receipt_rows(receipt)
     assert (receipt["discovered"], receipt["fetched"], receipt["retries"]) == (5, 5, 0)
     assert receipt["requests"] == sum(bench.site.hits.values()) == 7  # a shell is asked for twice
+
+
+def test_the_archive_of_a_rendered_page_has_what_it_loaded(
+    bench: Bench, browser: Browser, tmp_path: Path, settings: object
+) -> None:
+    kept_in(tmp_path, settings)
+    heads = Recorded("GET /shop.js HTTP/1.1", (("Host", "x"),), "HTTP/1.1 200 OK", ())
+    script = RecordedResource(url=f"{bench.site.url}/shop.js", sent_at=9.0, heads=heads, body=b"write()")
+    browser.pages["/"] = Rendering(html=b"<p>", recorded=(script,), resources=(Resource(script.url, "script", 200),))
+    come()
+    bench.start(render="always", keep=("warc",))
+    work(bench)
+    page = Page.objects.select_related("facts", "load").get(crawl=bench.crawl, parent_id=None)
+    records = ArchiveIterator(io.BytesIO(content_of(page.facts, "warc")))
+    told = [(record.rec_type, record.rec_headers["WARC-Target-URI"]) for record in records]
+    assert told == [(kind, url) for url in (page.url, script.url) for kind in ("response", "request")]
+    assert (page.load.resources, page.load.lcp_ms) == (1, None)
+    assert (browser.choices[0].records, browser.choices[0].blocked_kinds) == (True, ("media",))
+
+
+def test_images_are_not_loaded_for_pages_that_are_not_archived(bench: Bench, browser: Browser) -> None:
+    come()
+    bench.start(render="auto")
+    work(bench)
+    assert {(choices.records, choices.blocked_kinds) for choices in browser.choices} == {
+        (False, ("image", "font", "media"))
+    }
 
 
 def test_without_a_browser_worker_the_other_pages_go_on_and_the_crawl_says_what_it_waits_for(

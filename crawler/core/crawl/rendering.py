@@ -15,6 +15,9 @@ MAX_PAGE_MB = 1000  # of one process that has a page
 
 NEVER_SENT = frozenset({"ping", "cspreport"})
 """Kinds of requests that only inform a server: beacons of analytics, reports of a security policy."""
+USUALLY_BLOCKED = ("image", "font", "media")
+BLOCKED_IN_ARCHIVES = ("media",)
+"""Kinds that are not loaded, unless the page's resources are archived."""
 STREAMS = frozenset({"eventsource", "websocket"})
 """Kinds of requests that have no end, so no page waits for it."""
 
@@ -27,7 +30,8 @@ class RenderChoices(msgspec.Struct, frozen=True, kw_only=True):
     wait_for: str = ""  # a CSS selector; "" = load, then no request under way for half a second
     seconds: float = RENDER_SECONDS  # at most, for the whole page in the browser
     scroll: bool = False  # to the end, step by step, until nothing new comes
-    blocked_kinds: tuple[str, ...] = ("image", "font", "media")  # Playwright's resource types
+    blocked_kinds: tuple[str, ...] = USUALLY_BLOCKED  # Playwright's resource types
+    records: bool = False  # the responses to its further requests, with their bodies
     blocked_hosts: tuple[str, ...] = ()  # "host", or "*.host" for it and all below it; never the page's own
     max_bytes: int = MAX_PAGE_BYTES  # received for one page, its document not among them
     max_requests: int = 500  # of one page, its document not among them
