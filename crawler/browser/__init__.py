@@ -6,6 +6,7 @@ page            one page: when it is ready, what it becomes
 page_requests   its requests: which of them go out, what became of them
 recorder        the responses to its requests with their bodies, for a WARC
 page_reader     what is read from it: the DOM, the Web Vitals
+page_pictures   its screenshot, and the page as a PDF
 result          what a browser made of a page
 driver          the running Chromium of this process
 worker          the RQ worker that renders pages

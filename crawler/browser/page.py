@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Error, Page, ProxySettings
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Page, ProxySettings
 
 from crawler.browser.driver import BrowserCrashed
+from crawler.browser.page_pictures import HEIGHT, WIDTH, take_pictures
 from crawler.browser.page_reader import READ_S, PageReader, vitals_of
 from crawler.browser.page_requests import REFUSED_HERE, PageRequests
 from crawler.browser.result import Rendering
@@ -59,7 +60,7 @@ async def render_page(browser: Browser, job: Job) -> Rendering:
         proxy=job.proxy,
         user_agent=job.user_agent,
         locale="en",
-        viewport={"width": 1280, "height": 800},
+        viewport={"width": WIDTH, "height": HEIGHT},
         service_workers="block",
         accept_downloads=False,
         java_script_enabled=True,
@@ -103,9 +104,15 @@ class _Visit:
             console=tuple(self.console),
             console_errors=self.console_errors,
             vitals=vitals_of(read),
+            pictures=await self._pictures(is_readable=bool(read)),
             elapsed_ms=round((time.monotonic() - began) * 1000),
             error=one_line("; ".join(self.errors)),
         )
+
+    async def _pictures(self, *, is_readable: bool) -> dict[str, bytes | str]:
+        if self.requests.redirect_to:  # the page is another one
+            return {}
+        return await take_pictures(self.session, self.reader, self.job.choices, is_readable=is_readable)
 
     async def _prepare(self) -> None:
         await self.context.add_init_script(_NO_SHARED_WORKER)
@@ -114,7 +121,7 @@ class _Visit:
         self.page.on("console", self._note_message)
         self.page.on("pageerror", lambda error: self._note_error(str(error)))
         self.page.on("crash", self._note_crash)
-        session: CDPSession = await self.context.new_cdp_session(self.page)
+        self.session = session = await self.context.new_cdp_session(self.page)
         session.on("Page.navigatedWithinDocument", self._note_link)
         self.requests = PageRequests(self.job, self.page, self.errors)
         await self.requests.prepare(self.context, session)

@@ -36,6 +36,7 @@ class Rendering(msgspec.Struct, frozen=True, kw_only=True):
     console: tuple[str, ...] = ()  # errors only, the first of them
     console_errors: int = 0  # all of them
     vitals: dict[str, float] = {}  # "lcp_ms" and "cls", as far as Chromium knows them
+    pictures: dict[str, bytes | str] = {}  # content format -> the picture, or one line: why there is none
     elapsed_ms: int = 0
     error: str = ""  # one line: what was cut short
 

@@ -16,7 +16,7 @@ scaling       how many workers would be useful
 diagnosis     why a crawl is not finished
 traps         endless series of URLs
 cache_policy  which responses may be used again (RFC 9111)
-rendering     pages that a browser renders: what they may request, when the browser is replaced
+rendering     pages that a browser renders: requests, pictures, when the browser is replaced
 page_load     how a page loaded in a browser: its requests, console errors, Web Vitals
 page_query    filters, sorting and keyset cursors of the page table
 page_fields   the fields of a page: one entry each, for exports, API, table and docs

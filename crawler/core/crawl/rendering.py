@@ -21,6 +21,12 @@ BLOCKED_IN_ARCHIVES = ("media",)
 STREAMS = frozenset({"eventsource", "websocket"})
 """Kinds of requests that have no end, so no page waits for it."""
 
+SCREENSHOT, PDF = "screenshot", "pdf"
+"""The formats of kept content that are pictures of a rendered page."""
+VIEWPORT, WHOLE_PAGE = "viewport", "page"
+"""What a screenshot shows."""
+WEBP, PNG, JPEG = "webp", "png", "jpeg"
+
 _SHIFT_GAP_MS, _SHIFT_WINDOW_MS = 1000.0, 5000.0
 
 
@@ -30,6 +36,9 @@ class RenderChoices(msgspec.Struct, frozen=True, kw_only=True):
     wait_for: str = ""  # a CSS selector; "" = load, then no request under way for half a second
     seconds: float = RENDER_SECONDS  # at most, for the whole page in the browser
     scroll: bool = False  # to the end, step by step, until nothing new comes
+    pictures: tuple[str, ...] = ()  # that are taken of a page: SCREENSHOT, PDF
+    screenshot: str = VIEWPORT  # or WHOLE_PAGE
+    screenshot_format: str = WEBP  # or PNG, JPEG
     blocked_kinds: tuple[str, ...] = USUALLY_BLOCKED  # Playwright's resource types
     records: bool = False  # the responses to its further requests, with their bodies
     blocked_hosts: tuple[str, ...] = ()  # "host", or "*.host" for it and all below it; never the page's own
