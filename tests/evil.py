@@ -231,8 +231,9 @@ def _kept(crawl: Crawl, texts: list[str]) -> Mapping[str, Any]:
     whole = "\n".join(texts).encode()
     headers = [(f"X-{MARK}", TEXTS["html"]), ("Content-Type", "text/html")]
     record = warc.exchange(f"{SITE}0/", 1.0, ("GET / HTTP/1.1", headers), ("HTTP/1.1 200 OK", headers), whole)
+    pictures = {"screenshot": packed(b"RIFF" + whole), "pdf": packed(b"%PDF-" + whole)}
     shelf = Shelf(str(crawl.pk), "batch")
-    places = shelf.put({**dict.fromkeys(("html", "text", "markdown"), packed(whole)), "warc": record})
+    places = shelf.put({**dict.fromkeys(("html", "text", "markdown"), packed(whole)), "warc": record, **pictures})
     return named(places, shelf.clear())
 
 

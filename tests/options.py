@@ -58,6 +58,8 @@ TYPED = {
     "wait_for": Typed("main\r\n#app > p", ["--wait-for", "main", "--wait-for", "#app > p"], ("main", "#app > p")),
     "render_timeout": Typed("20s", ["--render-timeout", "20"], 20.0),
     "scroll": Typed("on", ["--scroll"], True),
+    "screenshot": Typed("page", ["--screenshot", "page"], "page"),
+    "screenshot_format": Typed("png", ["--screenshot-format", "png"], "png"),
     "revisit": Typed("on", ["--revisit"], True),
     "response_ttl": Typed("90", ["--cache", "90s"], 90.0),
     "deadline": Typed("1h 30m", ["--deadline", "90m"], 5400.0),

@@ -17,11 +17,11 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from crawler import clock
-from crawler.core.crawl import options
+from crawler.core.crawl import options, rendering
 from crawler.core.errors import ServiceDown
 from crawler.core.html import charsets
 from crawler.core.text.gzip import Broken
-from crawler.models import PageFacts
+from crawler.models import Crawl, PageFacts
 
 Place = tuple[str, int, int]
 """Object, offset and length in bytes."""
@@ -166,7 +166,33 @@ def unpacked(member: bytes, at_most: int) -> bytes:
 
 
 MAX_CONTENT_BYTES = 64 * 1024 * 1024  # of a page's content that are served
-ENDINGS = {options.HTML: "html", options.TEXT: "txt", options.MARKDOWN: "md", options.WARC: "warc.gz"}
+ENDINGS = {
+    options.HTML: "html",
+    options.TEXT: "txt",
+    options.MARKDOWN: "md",
+    options.WARC: "warc.gz",
+    rendering.PDF: "pdf",
+    rendering.WEBP: "webp",
+    rendering.PNG: "png",
+    rendering.JPEG: "jpg",
+}
+"""Content format, or format of a screenshot -> the ending of a file's name."""
+
+
+def ending_of(form: str, crawl: Crawl) -> str:
+    return ENDINGS[crawl.chosen.screenshot_format if form == rendering.SCREENSHOT else form]
+
+
+def media_type_of(form: str, crawl: Crawl) -> str:
+    """The type of the content as `content_of` returns it; of text whose markup must not be read, plain text."""
+    match form:
+        case options.WARC:
+            return "application/octet-stream"
+        case rendering.SCREENSHOT:
+            return f"image/{crawl.chosen.screenshot_format}"
+        case rendering.PDF:
+            return "application/pdf"
+    return "text/plain; charset=utf-8"
 
 
 def is_kept(facts: PageFacts, form: str) -> bool:
@@ -175,7 +201,8 @@ def is_kept(facts: PageFacts, form: str) -> bool:
 
 
 def content_of(facts: PageFacts, form: str) -> bytes:
-    """The page's content in this format: text in UTF-8, or WARC records. Raises Gone, and Broken if it is damaged."""
+    """The page's content in this format: text in UTF-8, WARC records, or a picture. Raises Gone, and Broken if it is
+    damaged."""
     name, offset, length = facts.kept[form]
     with Reader() as reader:
         member = reader.read((str(name), int(str(offset)), int(str(length))))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
 from typing import Unpack
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
-from crawler.content.storage import unpacked
-from crawler.core.crawl.options import HTML, MARKDOWN, TEXT
+from crawler.content.storage import ending_of, unpacked
+from crawler.core.crawl.rendering import PICTURES
 from crawler.core.errors import BadInput
 from crawler.core.text.gzip import Broken
 from crawler.core.text.sanitize import file_name
@@ -19,7 +19,6 @@ from crawler.models import Crawl, PageFacts
 
 MAX_FILES = 200_000  # the directory at the end of a ZIP is in memory until then: about 100 MB
 MAX_FILE_BYTES = 64 * 1024 * 1024
-ENDINGS = {HTML: "html", TEXT: "txt", MARKDOWN: "md"}
 INDEX = "index.csv"
 
 
@@ -34,15 +33,16 @@ def check(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
 
 def pieces(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
     """The files in the order of an export, then the table: file and URL, one a line."""
-    sink = Sink()
-    with ZipFile(sink, "w", ZIP_DEFLATED) as archive, SpooledTemporaryFile(max_size=1 << 20) as index:
+    sink, ending = Sink(), ending_of(form, crawl)
+    method = ZIP_STORED if form in PICTURES else ZIP_DEFLATED  # pictures are packed in themselves
+    with ZipFile(sink, "w", method) as archive, SpooledTemporaryFile(max_size=1 << 20) as index:
         index.write(record(("file", "url")).encode())
         for page in kept(form, crawl, **chosen):
             try:
                 content = unpacked(page.member, MAX_FILE_BYTES)
             except Broken:
                 continue
-            name = file_name(page.url, page.page, ENDINGS[form])
+            name = file_name(page.url, page.page, ending)
             archive.writestr(name, content)
             index.write(record((name, page.url)).encode())
             yield sink.taken()

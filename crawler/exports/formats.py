@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import ClassVar, Protocol, Unpack
 
 from crawler.core.crawl.options import HTML, MARKDOWN, TEXT, WARC
+from crawler.core.crawl.rendering import PDF, SCREENSHOT
 from crawler.core.errors import BadInput
 from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
 from crawler.exports.file import Piece, gathered
@@ -82,6 +83,8 @@ KEPT = {
     "html.zip": _zip("HTML", HTML),
     "text.zip": _zip("Text", TEXT),
     "markdown.zip": _zip("Markdown", MARKDOWN),
+    "screenshot.zip": _zip("Screenshots", SCREENSHOT),
+    "pdf.zip": _zip("PDF", PDF),
 }
 """Formats of crawls that keep content."""
 

@@ -4,9 +4,9 @@ here never changes the page's outcome; a note says what is missing."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,6 +18,7 @@ from crawler.content.storage import packed
 from crawler.core.crawl import options
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.core.crawl.rendering import PICTURES
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.document import Document
 from crawler.core.html.main_content import Readable
@@ -70,8 +71,7 @@ class Capture:
             result = self._with_fields(result, document, url)
         if not self.keep:
             return result
-        recorded = rendering.recorded if rendering is not None else ()
-        page = _Page(fetched, document, url, result.fetched_at, html, recorded)
+        page = _Page(fetched, document, url, result.fetched_at, html, rendering)
         contents = {form: content for form in _WRITERS if form in self.keep and (content := _content(form, page))}
         return msgspec.structs.replace(result, kept=contents)
 
@@ -103,7 +103,7 @@ class _Page:
     url: str
     fetched_at: float
     html: bytes | None
-    recorded: Sequence[RecordedResource]  # what it loaded in a browser
+    rendering: Rendering | None
 
     @cached_property
     def readable(self) -> Readable | None:
@@ -143,7 +143,7 @@ def _exchange(page: _Page) -> bytes | str | None:
         return f"{NOT_KEPT}{fetched.error or 'its body could not be read'}"
     request = heads.request, heads.request_headers
     own = warc.exchange(page.url, page.fetched_at, request, (heads.status_line, heads.headers), fetched.body)
-    return own + b"".join(map(_of_resource, page.recorded))
+    return own + b"".join(map(_of_resource, page.rendering.recorded if page.rendering else ()))
 
 
 def _of_resource(recorded: RecordedResource) -> bytes:
@@ -154,10 +154,16 @@ def _of_resource(recorded: RecordedResource) -> bytes:
     )
 
 
+def _picture(form: str, page: _Page) -> bytes | str | None:
+    picture = page.rendering.pictures.get(form) if page.rendering else None
+    return f"{NOT_KEPT}{picture}" if isinstance(picture, str) else picture and packed(picture)
+
+
 _WRITERS: dict[str, Callable[[_Page], bytes | str | None]] = {
     options.HTML: _html,
     options.MARKDOWN: _markdown,
     options.TEXT: _text,  # behind Markdown, for it takes the tree apart
     options.WARC: _exchange,
+    **{form: partial(_picture, form) for form in PICTURES},
 }
 """Content format -> its writer, in this order."""

@@ -13,7 +13,7 @@ from crawler.browser.renderer import Renderer
 from crawler.core.crawl.messages import FetchPolicy, PageTask
 from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.rendering import BLOCKED_IN_ARCHIVES, USUALLY_BLOCKED, RenderChoices
+from crawler.core.crawl.rendering import PICTURES, UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
 from crawler.core.urls.normalise import normalise
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
@@ -46,12 +46,16 @@ class PageRenderer:
         self._headers = RequestHeaders(policy.user_agent, credentials, policy.own_hosts)
         self._gateway = gateway_of(credentials.proxy, guard)
         self._renderer = Renderer()
+        pictures = tuple(form for form in PICTURES if form in policy.keep)
         self._choices = RenderChoices(
             wait_for=", ".join(policy.wait_for),
             seconds=policy.render_seconds,
             scroll=policy.scroll,
+            pictures=pictures,
+            screenshot=policy.screenshot,
+            screenshot_format=policy.screenshot_format,
+            blocked_kinds=UNSEEN_KINDS if pictures or WARC in policy.keep else UNREAD_KINDS,
             max_bytes=conf.render_bytes(),
-            blocked_kinds=BLOCKED_IN_ARCHIVES if WARC in policy.keep else USUALLY_BLOCKED,
             records=WARC in policy.keep,
         )
 

@@ -19,7 +19,7 @@ from crawler.core.crawl.option_kinds import (
     Switch,
     Whole,
 )
-from crawler.core.crawl.options import FORMS, OPTIONS, SITE, CrawlOptions
+from crawler.core.crawl.options import CONTENT, FORMS, OPTIONS, SITE, CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
 from crawler.exports.file import check_writable
@@ -60,7 +60,6 @@ def add_settled(parser: ArgumentParser) -> None:
     parser.add_argument("urls", nargs="*", metavar="URL", help="where to start: http:// or https://")
     _add_list_of_urls(parser)
     _add_catalogue(parser)
-    _add_content(parser)
     add_secrets(parser)
     _add_notices(parser)
 
@@ -89,6 +88,8 @@ def _add_catalogue(parser: ArgumentParser) -> None:
                 _add_option(group, option)
         if heading == SITE.command:
             _add_site(group)
+        if heading == CONTENT.command:
+            _add_content(group)
 
 
 def _add_option(group: _ArgumentGroup, option: Option) -> None:
@@ -118,8 +119,7 @@ def _add_site(group: _ArgumentGroup) -> None:
     group.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
 
 
-def _add_content(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("extracted fields and kept content")
+def _add_content(group: _ArgumentGroup) -> None:
     group.add_argument("--fields", metavar="FILE", help="read fields by the rules in FILE, YAML or JSON")
     group.add_argument(
         "--keep",
@@ -127,7 +127,7 @@ def _add_content(parser: ArgumentParser) -> None:
         choices=FORMS,
         default=[],
         metavar="FORM",
-        help="keep content: html, text, markdown, warc *",
+        help="html, text, markdown, warc, screenshot or pdf *",
     )
 
 

@@ -315,6 +315,8 @@ def _policy(context: TickContext) -> FetchPolicy:
         wait_for=options.wait_for,
         render_seconds=options.render_timeout or RENDER_SECONDS,
         scroll=options.scroll,
+        screenshot=options.screenshot,
+        screenshot_format=options.screenshot_format,
     )
 
 

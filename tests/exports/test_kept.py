@@ -45,7 +45,7 @@ def crawl(db: None, tmp_path: Path, settings: Any) -> Crawl:
 
 def contents(url: str) -> dict[str, bytes | str]:
     records = warc.exchange(url, 1.0, ("GET / HTTP/1.1", []), ("HTTP/1.1 200 OK", []), url.encode())
-    return {"warc": records, **{form: packed(f"{form} of {url}".encode()) for form in ("html", "text", "markdown")}}
+    return {"warc": records, **{form: packed(f"{form} of {url}".encode()) for form in FORMS if form != "warc"}}
 
 
 def exported(crawl: Crawl, export_format: str) -> bytes:
@@ -82,6 +82,28 @@ def test_a_zip_has_a_file_a_page_and_a_table_of_them(crawl: Crawl) -> None:
         assert [row["url"] for row in rows] == [f"http://site.test{path}" for path in PATHS[:4]]
         assert [archive.read(row["file"]).decode() for row in rows] == [f"markdown of {row['url']}" for row in rows]
         assert archive.namelist() == [*(row["file"] for row in rows), "index.csv"]
+
+
+@pytest.mark.parametrize(
+    ("form", "chosen", "ending"),
+    [
+        ("pdf", "webp", "pdf"),
+        ("screenshot", "webp", "webp"),
+        ("screenshot", "png", "png"),
+        ("screenshot", "jpeg", "jpg"),
+    ],
+)
+def test_a_zip_of_pictures_has_names_of_their_format_and_packs_them_no_further(
+    crawl: Crawl, form: str, chosen: str, ending: str
+) -> None:
+    crawl.options = {"keep": FORMS, "screenshot_format": chosen}
+    with zipfile.ZipFile(io.BytesIO(exported(crawl, f"{form}.zip"))) as archive:
+        files = [member for member in archive.infolist() if member.filename != "index.csv"]
+        assert [member.filename.rpartition(".")[2] for member in files] == [ending] * 4
+        assert [archive.read(member).decode() for member in files] == [
+            f"{form} of http://site.test{p}" for p in PATHS[:4]
+        ]
+        assert {member.compress_type for member in files} == {zipfile.ZIP_STORED}
 
 
 def test_what_is_gone_is_left_out(crawl: Crawl, tmp_path: Path) -> None:

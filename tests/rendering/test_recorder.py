@@ -25,7 +25,7 @@ from crawler.content import warc
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.rendering import BLOCKED_IN_ARCHIVES
+from crawler.core.crawl.rendering import UNSEEN_KINDS
 from crawler.fetcher.capture import Capture
 from crawler.http.warc_record import NOT_KEPT, Recorded
 from tests.http.server import Server, page
@@ -42,7 +42,7 @@ fetch('/data', {method: 'POST', body: 'question'}).then((r) => r.text()).then((t
 })"""
 DOCUMENT = """<!doctype html><link rel=stylesheet href=/style.css><h1>Before</h1><img src=/to-dot.png>
 <script src=/gone.js></script><script src=/app.js></script>"""
-ARCHIVED = {"wait_for": "#done", "seconds": 20.0, "records": True, "blocked_kinds": BLOCKED_IN_ARCHIVES}
+ARCHIVED = {"wait_for": "#done", "seconds": 20.0, "records": True, "blocked_kinds": UNSEEN_KINDS}
 
 
 @pytest.fixture

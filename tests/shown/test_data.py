@@ -35,6 +35,9 @@ from tests.shown.test_pages import DATA, PATTERNS, filled, places_of
 SAFE = {"application/json", "application/jsonl", "application/problem+json", "text/event-stream", "text/plain"}
 SAFE |= {"text/csv", "application/octet-stream", "application/warc"}
 """Kinds that no browser draws."""
+PICTURES = {"image/webp": b"RIFF", "application/pdf": b"%PDF-"}
+"""Kinds whose content Chromium made, and the first bytes of each: no browser finds markup in them."""
+SAFE |= PICTURES.keys()
 
 
 def operations() -> Iterator[str]:
@@ -111,6 +114,8 @@ def judge(kind: str, body: bytes) -> None:
         case "application/jsonl":
             for line in text.splitlines():
                 assert isinstance(json.loads(line), dict)
+        case "image/webp" | "application/pdf":
+            assert body.startswith(PICTURES[kind])
         case "text/csv":
             assert csv_faults(text) == []
             header, *records = csv.reader(io.StringIO(text, newline=""))
@@ -228,6 +233,8 @@ READERS = {
     "html.zip": _contents,
     "text.zip": _contents,
     "markdown.zip": _contents,
+    "screenshot.zip": _contents,
+    "pdf.zip": _contents,
     "links.csv": _links,
     "graphml": _graphml,
     "sitemap.xml": _sitemap,

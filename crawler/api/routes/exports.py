@@ -17,9 +17,9 @@ from crawler.api.openapi import described
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
-from crawler.content.storage import ENDINGS, Gone, content_of, is_kept
+from crawler.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl import options
+from crawler.core.crawl import options, rendering
 from crawler.core.text.gzip import Broken
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.exports.formats import FORMATS, Format, file_name, formats_for
@@ -29,6 +29,8 @@ from crawler.models import Crawl, PageFacts
 PAGE_CONTENTS = {
     "text/plain": {"example": "# Documentation\n\nHow to use it.\n"},
     "application/octet-stream": {"example": "a WARC file, packed by gzip"},
+    "image/webp": {"example": "a screenshot, or image/png, image/jpeg as the crawl chose"},
+    "application/pdf": {"example": "the page as a PDF"},
 }
 
 content_router = Router(tags=["pages"])
@@ -41,6 +43,8 @@ class Form(StrEnum):
     TEXT = options.TEXT
     MARKDOWN = options.MARKDOWN
     WARC = options.WARC
+    SCREENSHOT = rendering.SCREENSHOT
+    PDF = rendering.PDF
 
 
 @content_router.get(
@@ -51,9 +55,10 @@ class Form(StrEnum):
     openapi_extra={"responses": {200: {"content": PAGE_CONTENTS}}},
 )
 def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form) -> HttpResponse:
-    """`html`, `text` and `markdown` as plain text in UTF-8, `warc` as stored. The crawl must have been started with
-    `keep`; `kept` of the page lists its forms."""
-    page = page_named(crawl_named(request, crawl_id), page_id)
+    """`html`, `text` and `markdown` as plain text in UTF-8, `warc`, `screenshot` and `pdf` as they are. The crawl must
+    have been started with `keep`; `kept` of the page lists its forms."""
+    crawl = crawl_named(request, crawl_id)
+    page = page_named(crawl, page_id)
     facts = PageFacts.objects.filter(page_id=page.pk).first()
     if facts is None or not is_kept(facts, form):
         raise Problem(404, f"This page was not kept as {form.value}; start the crawl with `keep`.")
@@ -61,14 +66,13 @@ def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form
         content = content_of(facts, form)
     except (Gone, Broken) as error:
         raise Problem(410, f"This cannot be had: {error}.") from None
-    kind = "application/octet-stream" if form is Form.WARC else "text/plain; charset=utf-8"
-    name = f"page-{page.pk}.{ENDINGS[form]}"
+    name = f"page-{page.pk}.{ending_of(form, crawl)}"
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "X-Content-Type-Options": "nosniff",
         "Cross-Origin-Resource-Policy": "same-origin",
     }
-    return HttpResponse(content, content_type=kind, headers=headers)
+    return HttpResponse(content, content_type=media_type_of(form, crawl), headers=headers)
 
 
 class TableFormat(StrEnum):

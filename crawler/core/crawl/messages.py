@@ -74,6 +74,8 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     wait_for: tuple[str, ...] = ()  # CSS: a rendered page is complete when one of them matches
     render_seconds: float = 15.0  # that a page may spend in the browser
     scroll: bool = False  # to the end of rendered pages
+    screenshot: str = "viewport"  # what screenshots show, of `core.crawl.rendering`
+    screenshot_format: str = "webp"
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):

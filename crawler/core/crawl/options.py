@@ -27,7 +27,16 @@ from crawler.core.crawl.option_kinds import (
     each,
     option,
 )
-from crawler.core.crawl.rendering import MAX_RENDER_SECONDS
+from crawler.core.crawl.rendering import (
+    JPEG,
+    MAX_RENDER_SECONDS,
+    PICTURES,
+    PNG,
+    SCREENSHOT,
+    VIEWPORT,
+    WEBP,
+    WHOLE_PAGE,
+)
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules, check_selector
 from crawler.core.text.patterns import check_patterns
@@ -37,10 +46,10 @@ from crawler.core.urls.normalise import check_host, check_prefix, from_person, o
 # The formats in which content can be kept.
 
 HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
-FORMS = (HTML, TEXT, MARKDOWN, WARC)
+FORMS = (HTML, TEXT, MARKDOWN, WARC, *PICTURES)
 
 
-def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool) -> None:
+def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool, renders: bool) -> None:
     """BadInput when content cannot be kept in these formats."""
     for form in forms:
         if form not in FORMS:
@@ -50,6 +59,13 @@ def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool) -> None:
             field,
             "Content is kept as the site sends it, and with the options to ask only for what changed or to reuse "
             "answers it does not send every page. Leave these out, or keep no content.",
+        )
+    pictures = [form for form in PICTURES if form in forms]
+    if pictures and not renders:
+        raise BadInput(
+            field,
+            f"Content is kept as {' and '.join(pictures)} only of pages that a browser renders, and this crawl renders "
+            "none; choose --render auto or always with it (“Render in a browser” on the form).",
         )
 
 
@@ -82,6 +98,12 @@ RENDER = Choice(
 )
 
 
+SCREENSHOT_AREA = Choice(
+    WHOLE_PAGE, VIEWPORT, {VIEWPORT: "The viewport, 1280 by 800 pixels", WHOLE_PAGE: "The whole page"}
+)
+SCREENSHOT_FORMAT = Choice(PNG, WEBP, {WEBP: "WebP", PNG: "PNG", JPEG: "JPEG"})
+
+
 def _check_css(field: str, typed: Sequence[str]) -> None:
     for selector in typed:
         check_selector(field, "Wait for an element", selector)
@@ -97,6 +119,7 @@ POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "polite
 REPORTS = OptionGroup("Reports", "further checks", "reports")
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering")
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
+CONTENT = OptionGroup("Content", "HTML, text, Markdown, WARC, screenshots, PDF", "extracted fields and kept content")
 NOTICES = OptionGroup("Notices", "receivers and events")
 
 
@@ -265,7 +288,21 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "`attribute`, `many`, `pattern` and `type`.",
     )
     keep: tuple[str, ...] = by_hand(
-        (), "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`."
+        (),
+        "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`, and of rendered pages "
+        "`screenshot`, `pdf`.",
+    )
+    screenshot: str = option(
+        SCREENSHOT_AREA,
+        CONTENT,
+        "Screenshot area",
+        "Screenshots show the viewport or the whole page. Of a page higher than 16,000 pixels they show the top.",
+    )
+    screenshot_format: str = option(
+        SCREENSHOT_FORMAT,
+        CONTENT,
+        "Screenshot format",
+        "Store screenshots as WebP, PNG or JPEG. WebP takes the least room, PNG keeps every pixel as it was.",
     )
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify: ClassVar[object] = OptionFamily("tuple[str, ...]", {kind.option: _receivers(kind) for kind in KINDS})
@@ -303,8 +340,16 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     for parameter in options.drop_parameters:
         query_params.check_parameter("drop_parameters", parameter)
     check_rules("fields", options.fields)
-    check_keep("keep", options.keep, uses_cache=options.revisit or options.response_ttl is not None)
-    if options.render != NEVER and (options.revisit or options.response_ttl is not None):
+    uses_cache = options.revisit or options.response_ttl is not None
+    check_keep("keep", options.keep, uses_cache=uses_cache, renders=options.render != NEVER)
+    for field in ("screenshot", "screenshot_format"):
+        if getattr(options, field) != getattr(DEFAULTS, field) and SCREENSHOT not in options.keep:
+            raise BadInput(
+                field,
+                f"{OPTIONS[field].label} says something about screenshots, and this crawl keeps none: choose --keep "
+                "screenshot (“Screenshot” under “Content” on the form) with it, or leave it out.",
+            )
+    if options.render != NEVER and uses_cache:
         raise BadInput(
             "render",
             "What a browser shows may change while the page's own HTML does not, so pages are not rendered together "

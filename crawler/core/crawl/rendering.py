@@ -15,19 +15,23 @@ MAX_PAGE_MB = 1000  # of one process that has a page
 
 NEVER_SENT = frozenset({"ping", "cspreport"})
 """Kinds of requests that only inform a server: beacons of analytics, reports of a security policy."""
-USUALLY_BLOCKED = ("image", "font", "media")
-BLOCKED_IN_ARCHIVES = ("media",)
-"""Kinds that are not loaded, unless the page's resources are archived."""
 STREAMS = frozenset({"eventsource", "websocket"})
 """Kinds of requests that have no end, so no page waits for it."""
 
 SCREENSHOT, PDF = "screenshot", "pdf"
+PICTURES = (SCREENSHOT, PDF)
 """The formats of kept content that are pictures of a rendered page."""
 VIEWPORT, WHOLE_PAGE = "viewport", "page"
 """What a screenshot shows."""
 WEBP, PNG, JPEG = "webp", "png", "jpeg"
 
 _SHIFT_GAP_MS, _SHIFT_WINDOW_MS = 1000.0, 5000.0
+
+
+UNREAD_KINDS = ("image", "font", "media")
+"""Kinds of requests, by Playwright's names, that change nothing about what is read from a page."""
+UNSEEN_KINDS = ("media",)
+"""Those that change nothing about a picture of it either."""
 
 
 class RenderChoices(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +43,7 @@ class RenderChoices(msgspec.Struct, frozen=True, kw_only=True):
     pictures: tuple[str, ...] = ()  # that are taken of a page: SCREENSHOT, PDF
     screenshot: str = VIEWPORT  # or WHOLE_PAGE
     screenshot_format: str = WEBP  # or PNG, JPEG
-    blocked_kinds: tuple[str, ...] = USUALLY_BLOCKED  # Playwright's resource types
+    blocked_kinds: tuple[str, ...] = UNREAD_KINDS
     records: bool = False  # the responses to its further requests, with their bodies
     blocked_hosts: tuple[str, ...] = ()  # "host", or "*.host" for it and all below it; never the page's own
     max_bytes: int = MAX_PAGE_BYTES  # received for one page, its document not among them

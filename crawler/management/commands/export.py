@@ -19,7 +19,7 @@ examples:
   python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format sitemap.xml --output sitemap.xml
 
 formats:
-""" + "".join(f"  {key:<13}{made.about}\n" for key, made in FORMATS.items())
+""" + "".join(f"  {key:<15}{made.about}\n" for key, made in FORMATS.items())
 
 
 class Command(CrawlerCommand):

@@ -14,9 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.content.storage import ENDINGS, Gone, content_of, is_kept
+from crawler.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Right
 from crawler.core.crawl import options
+from crawler.core.crawl.rendering import PDF, PICTURES
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.text.gzip import Broken
 from crawler.core.urls.normalise import href_of
@@ -146,7 +147,8 @@ def _ways(part: int, links: int, name: str, other_part: int, other: str) -> Line
     }
 
 
-# Kept content is untrusted, so the browser must not run it: it is sent as plain text or as a download, in a sandbox.
+# Kept content is untrusted, so the browser must not run it: it is sent as plain text, as an image that Chromium drew of
+# it, or as a download, in a sandbox. A PDF is always a download, since browsers show none in a sandbox.
 
 POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -155,7 +157,8 @@ POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; fram
 @require_GET
 @page
 def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) -> HttpResponse:
-    """One form of a page's content as plain text; a WARC, and with `?download` any form, as a file."""
+    """One form of a page's content as plain text or as an image; a WARC, a PDF, and with `?download` any form, as a
+    file."""
     crawl = visible_crawl(request, crawl_id)
     found = get_object_or_404(Page, pk=page_id, crawl=crawl)
     facts = PageFacts.objects.filter(page_id=found.id).first()
@@ -165,14 +168,13 @@ def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) 
         content = content_of(facts, form)
     except (Gone, Broken) as error:
         return _guarded(HttpResponse(f"This cannot be shown: {error}.\n", status=410, content_type="text/plain"))
-    return _answer(form, content, found.id, to_save=form == options.WARC or "download" in request.GET)
-
-
-def _answer(form: str, content: bytes, page_id: int, *, to_save: bool) -> HttpResponse:
-    kind = "application/octet-stream" if to_save else "text/plain; charset=utf-8"
+    to_save = form in (options.WARC, PDF) or "download" in request.GET
+    kind = media_type_of(form, crawl)
+    if to_save and form not in PICTURES:
+        kind = "application/octet-stream"
     response = _guarded(HttpResponse(content, content_type=kind))
     place = "attachment" if to_save else "inline"
-    response["Content-Disposition"] = f'{place}; filename="page-{page_id}.{ENDINGS[form]}"'
+    response["Content-Disposition"] = f'{place}; filename="page-{found.id}.{ending_of(form, crawl)}"'
     return response
 
 

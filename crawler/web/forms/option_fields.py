@@ -145,6 +145,12 @@ class ContentFields(forms.Form):
     keep_warc = forms.BooleanField(
         label="WARC", required=False, help_text="Each request and answer, as an archive that other tools can replay."
     )
+    keep_screenshot = forms.BooleanField(
+        label="Screenshot", required=False, help_text="A picture of each page that is rendered in a browser."
+    )
+    keep_pdf = forms.BooleanField(
+        label="PDF", required=False, help_text="Each page that is rendered, as a browser prints it on A4."
+    )
 
 
 def chosen_content(typed: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,10 +196,7 @@ FOLDED = (
     _fold(options.CACHING),
     _fold(options.RENDERING),
     _fold(OptionGroup("Extraction", "fields by CSS selectors"), "rules", "try_url"),
-    _fold(
-        OptionGroup("Content", "HTML, text, Markdown, WARC"),
-        *("keep_html", "keep_text", "keep_markdown", "keep_warc"),
-    ),
+    _fold(options.CONTENT, *(f"keep_{form}" for form in FORMS)),
     _fold(OptionGroup("Schedule", "repeat the crawl"), "schedule"),
     _fold(options.NOTICES, *options.RECEIVERS.values(), "notify_events"),
     _fold(OptionGroup("Sharing", "who else sees it"), "group", "group_controls"),

@@ -38,7 +38,8 @@ def test_kept_content_is_a_download_that_nothing_runs(by_ann: Caller, page: Page
     response = by_ann.get(f"/crawls/{page.crawl_id}/pages/{page.id}/content/{form}")
     assert response.status_code == 200
     assert response["Content-Disposition"].startswith("attachment; ")
-    assert response["Content-Type"] in {"application/octet-stream", "text/plain; charset=utf-8"}
+    others = {"warc": "application/octet-stream", "screenshot": "image/webp", "pdf": "application/pdf"}
+    assert response["Content-Type"] == others.get(form, "text/plain; charset=utf-8")
     assert (response["X-Content-Type-Options"], "sandbox" in response["Content-Security-Policy"]) == ("nosniff", True)
     if form == "html":
         assert response.content.decode() == HTML.decode("latin-1")

@@ -82,6 +82,8 @@ BATCH = Batch(
         wait_for=("main",),
         render_seconds=20.0,
         scroll=True,
+        screenshot="page",
+        screenshot_format="png",
     ),
     slices=(
         Slice("example.com", (PageTask(7, "http://example.com/a", 2, 1_800_000_000.0, "sitemap", '"x"', "yesterday"),)),

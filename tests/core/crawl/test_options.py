@@ -39,6 +39,8 @@ REFUSED = [
     ("sitemap_urls", CrawlOptions(sitemap_urls=("sitemap.xml",))),
     ("sitemap_urls", CrawlOptions(sitemap_urls=("/sitemap.xml",))),
     ("sitemap_urls", CrawlOptions(sitemap_urls=("ftp://example.com/map.xml",))),
+    ("screenshot", CrawlOptions(screenshot="all")),
+    ("screenshot_format", CrawlOptions(screenshot_format="gif")),
     ("notify_emails", CrawlOptions(notify_emails=("nobody",))),
     ("notify_emails", CrawlOptions(notify_emails=("a@b\nBcc: c@d",))),
     ("notify_webhooks", CrawlOptions(notify_webhooks=("ftp://example.com/",))),
@@ -76,6 +78,23 @@ def test_options_survive_the_table() -> None:
 
 def test_a_name_from_a_later_version_is_ignored() -> None:
     assert CrawlOptions.from_plain({"max_pages": 7, "not_yet": True}) == CrawlOptions(max_pages=7)
+
+
+@pytest.mark.parametrize("form", ["screenshot", "pdf"])
+def test_a_picture_is_kept_only_of_pages_that_are_rendered(form: str) -> None:
+    for render in ("auto", "always"):
+        check_options(CrawlOptions(keep=(form,), render=render))
+    with pytest.raises(BadInput, match=f"as {form} only of .* choose --render auto or always") as refused:
+        check_options(CrawlOptions(keep=("html", form)))
+    assert refused.value.field == "keep"
+
+
+@pytest.mark.parametrize("field", [{"screenshot": "page"}, {"screenshot_format": "png"}])
+def test_what_is_said_of_screenshots_takes_some(field: dict[str, str]) -> None:
+    check_options(CrawlOptions(keep=("screenshot",), render="auto", **field))  # type: ignore[arg-type]  # texts
+    with pytest.raises(BadInput, match="choose --keep screenshot") as refused:
+        check_options(CrawlOptions(keep=("pdf",), render="auto", **field))  # type: ignore[arg-type]
+    assert refused.value.field in field
 
 
 def test_the_time_in_the_browser_is_at_most_a_minute_because_a_fetch_job_must_end() -> None:

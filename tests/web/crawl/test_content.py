@@ -15,11 +15,12 @@ from crawler.content import warc
 from crawler.content.shelf import Shelf, named
 from crawler.content.storage import packed
 from crawler.core.crawl.options import FORMS, CrawlOptions
-from crawler.models import Page, PageFacts
+from crawler.models import Crawl, Page, PageFacts
 from tests.content.storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_page
 
 HTML = "<script>alert('Grüße')</script>".encode("latin-1")
+TYPES = {"screenshot": "image/webp", "pdf": "application/pdf"}
 RECORDS = warc.exchange(SITE, 1.0, ("GET / HTTP/1.1", []), ("HTTP/1.1 200 OK", []), HTML)
 
 
@@ -30,6 +31,7 @@ def page(ann: User, tmp_path: Path, settings: Any) -> Page:
     crawl = a_finished_crawl(ann, options=CrawlOptions(keep=FORMS))
     made, shelf = a_page(crawl), Shelf(str(crawl.id), "batch")
     contents = {"html": packed(HTML), "text": packed(b"Hello"), "markdown": packed(b"# Hello"), "warc": RECORDS}
+    contents |= {"screenshot": packed(b"RIFF"), "pdf": packed(b"%PDF")}
     places = shelf.put(contents)
     kept = named(places, shelf.clear())
     headers = "Content-Type: text/html; charset=iso-8859-1"
@@ -49,8 +51,25 @@ def test_nothing_of_it_can_run(as_ann: Client, page: Page, form: str, query: str
     assert response["Content-Security-Policy"].startswith("sandbox; default-src 'none';")
     assert response["X-Content-Type-Options"] == "nosniff"
     is_saved = response["Content-Disposition"].startswith("attachment;")
-    assert response["Content-Type"] == ("application/octet-stream" if is_saved else "text/plain; charset=utf-8")
-    assert is_saved == (form == "warc" or query == "?download")
+    of_text = "application/octet-stream" if is_saved else "text/plain; charset=utf-8"
+    assert response["Content-Type"] == TYPES.get(form, of_text)
+    assert is_saved == (form in {"warc", "pdf"} or query == "?download")
+
+
+@pytest.mark.parametrize(("form", "ending"), [("webp", "webp"), ("png", "png"), ("jpeg", "jpg")])
+def test_a_screenshot_is_an_image_of_the_crawls_format(as_ann: Client, page: Page, form: str, ending: str) -> None:
+    crawl = Crawl.objects.get()
+    crawl.options = CrawlOptions(keep=FORMS, screenshot_format=form).to_plain()
+    crawl.save()
+    response = as_ann.get(url(page, "screenshot"))
+    assert (response["Content-Type"], response.content) == (f"image/{form}", b"RIFF")
+    assert response["Content-Disposition"] == f'inline; filename="page-{page.id}.{ending}"'
+
+
+def test_a_pdf_is_a_file(as_ann: Client, page: Page) -> None:
+    response = as_ann.get(url(page, "pdf"))
+    assert response.content == b"%PDF"
+    assert response["Content-Disposition"] == f'attachment; filename="page-{page.id}.pdf"'
 
 
 def test_html_is_shown_as_its_source_in_the_right_letters(as_ann: Client, page: Page) -> None:
@@ -65,10 +84,10 @@ def test_an_archive_is_taken_away_as_it_is(as_ann: Client, page: Page) -> None:
 
 
 def test_other_forms_and_other_peoples_pages_are_not_there(as_ann: Client, page: Page, root: User) -> None:
-    assert as_ann.get(url(page, "pdf")).status_code == 404
+    assert as_ann.get(url(page, "exe")).status_code == 404
     stranger = Client()
     stranger.force_login(User.objects.create_user("eve"))
-    assert stranger.get(url(page, "html")).status_code == 404
+    assert [stranger.get(url(page, form)).status_code for form in FORMS] == [404] * len(FORMS)
     own = a_finished_crawl(User.objects.get(username="eve"))
     assert stranger.get(f"/crawls/{own.id}/pages/{page.id}/content/html").status_code == 404
     assert Client().get(url(page, "html")).status_code == 302

@@ -34,6 +34,13 @@ def test_crawling_again_fills_them_in_as_they_were() -> None:
     assert options_of(sent_by(CrawlForm(user=PERSON, like=like), like)) == CHOSEN
 
 
+def test_pictures_can_be_ticked_with_their_options() -> None:
+    chosen = options_of(a_form(keep_screenshot="on", keep_pdf="on", screenshot="page", screenshot_format="png"))
+    assert chosen == CrawlOptions(keep=("screenshot", "pdf"), screenshot="page", screenshot_format="png")
+    like = Crawl(start_urls=["https://example.com/"], options=chosen.to_plain())
+    assert options_of(sent_by(CrawlForm(user=PERSON, like=like), like)) == chosen
+
+
 @pytest.mark.django_db
 def test_what_cannot_be_kept_is_told_at_a_field_of_its_group(ann: User) -> None:
     form = a_form(ann, keep_html="on", revisit="on")
