@@ -17,7 +17,7 @@ from crawler.http.errors import one_line
 WIDTH, HEIGHT = 1280, 800  # of the viewport, in CSS pixels
 MAX_HEIGHT = 16_000  # of a whole page: a WebP has at most 16,383 rows, and Chromium draws at most 16,384
 MAX_PICTURE_BYTES = 20_000_000
-PICTURE_S = 10.0  # for one picture
+PICTURES_S = 20.0  # for all of a page; a fetch job must end within minutes
 STILL_S = 2.0  # until the page stands still
 QUALITY = 80  # of JPEG and WebP, of 100
 MAX_SHEETS = 100  # of a PDF
@@ -43,9 +43,10 @@ async def take_pictures(
     wanted = [form for form in (SCREENSHOT, PDF) if form in choices.pictures]
     if not wanted or not is_readable:
         return dict.fromkeys(wanted, "the page cannot be read")
+    end = asyncio.get_running_loop().time() + PICTURES_S
     await _stand_still(session, reader)
     return {
-        form: await _taken(_screenshot(session, choices) if form == SCREENSHOT else _pdf(session), reader)
+        form: await _taken(_screenshot(session, choices) if form == SCREENSHOT else _pdf(session), end, reader)
         for form in wanted
     }
 
@@ -59,11 +60,12 @@ async def _stand_still(session: CDPSession, reader: PageReader) -> None:
         await asyncio.wait_for(reader.evaluate(_STAND_STILL), STILL_S)
 
 
-async def _taken(taking: Awaitable[bytes], reader: PageReader) -> bytes | str:
+async def _taken(taking: Awaitable[bytes], end: float, reader: PageReader) -> bytes | str:
+    """`end`: in the loop's time."""
     try:
-        picture = await asyncio.wait_for(taking, PICTURE_S)
+        picture = await asyncio.wait_for(taking, end - asyncio.get_running_loop().time())
     except TimeoutError:
-        return f"it was not ready after {PICTURE_S:g} s"
+        return f"it was not ready after {PICTURES_S:g} s"
     except Error as error:
         if reader.is_gone(error):
             raise

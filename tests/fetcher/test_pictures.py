@@ -22,7 +22,7 @@ from tests.rendering_twin import Browser
 SHELL = '<title>Shop</title><script src="/shop.js"></script><div id="root"></div>'
 SITE = {"/": site.page("/good", "/late"), "/good": SHELL, "/late": SHELL}
 PICTURES: dict[str, bytes | str] = {"screenshot": b"RIFF", "pdf": b"%PDF-"}
-LATE: dict[str, bytes | str] = {"screenshot": "it was not ready after 10 s", "pdf": b"%PDF-"}
+LATE: dict[str, bytes | str] = {"screenshot": "it was not ready after 20 s", "pdf": b"%PDF-"}
 
 pytestmark = pytest.mark.site(SITE)
 
@@ -58,7 +58,7 @@ def test_only_rendered_pages_have_pictures_and_a_missing_one_says_why(bench: Ben
     assert kept(bench) == {
         "/": {"text": b"/good\n\n/late"},
         "/good": {"text": b"Shown", **PICTURES},
-        "/late": {"text": b"Shown", **LATE, "screenshot": "not kept: it was not ready after 10 s"},
+        "/late": {"text": b"Shown", **LATE, "screenshot": "not kept: it was not ready after 20 s"},
     }
     assert set(Page.objects.filter(crawl=bench.crawl).values_list("outcome", flat=True)) == {"2xx"}
 

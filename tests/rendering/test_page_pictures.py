@@ -115,10 +115,10 @@ def test_a_script_without_end_is_ended_for_the_picture(pages: Pages, server: Ser
 def test_a_picture_that_takes_too_long_or_too_much_costs_nothing_else(
     pages: Pages, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_pictures, "PICTURE_S", 0.001)
+    monkeypatch.setattr(page_pictures, "PICTURES_S", 0.001)
     late = pages.render(server, TALL, pictures=(SCREENSHOT, PDF), **READY)
     assert late.pictures == dict.fromkeys((SCREENSHOT, PDF), "it was not ready after 0.001 s")
-    monkeypatch.setattr(page_pictures, "PICTURE_S", 20.0)
+    monkeypatch.setattr(page_pictures, "PICTURES_S", 20.0)
     monkeypatch.setattr(page_pictures, "MAX_PICTURE_BYTES", 1024)
     large = pages.render(server, TALL, pictures=(SCREENSHOT,), **READY)
     assert large.pictures == {SCREENSHOT: "it has more than 1,024 bytes"}
