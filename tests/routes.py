@@ -49,6 +49,12 @@ WEB = [
     WebRoute("crawl-export", "GET", LOOK, ("GET /crawls/{crawl_id}/exports/{export_format}",), "csv"),
     WebRoute("crawl-exports", "GET", LOOK, ("GET /crawls/{crawl_id}/exports",)),
     WebRoute("crawl-graph", "GET", LOOK, A_DRAWING),
+    WebRoute(
+        "crawl-gallery",
+        "GET",
+        LOOK,
+        ("GET /crawls/{crawl_id}/pages/{page_id}", "GET /crawls/{crawl_id}/pages/{page_id}/content/{form}"),
+    ),
     WebRoute("crawl-graph-data", "GET", LOOK, ("GET /crawls/{crawl_id}/graph",)),
     WebRoute("crawl-figures", "GET", LOOK, ("GET /crawls/{crawl_id}/figures",)),
     WebRoute("crawl-check", "POST", (302, *[404] * 6), OF_THE_FORM),  # no field is named

@@ -15,13 +15,14 @@ from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
+from django.db.models import QuerySet
 
 from crawler import clock
 from crawler.core.crawl import options, rendering
 from crawler.core.errors import ServiceDown
 from crawler.core.html import charsets
 from crawler.core.text.gzip import Broken
-from crawler.models import Crawl, PageFacts
+from crawler.models import Crawl, Page, PageFacts
 
 Place = tuple[str, int, int]
 """Object, offset and length in bytes."""
@@ -198,6 +199,11 @@ def media_type_of(form: str, crawl: Crawl) -> str:
 def is_kept(facts: PageFacts, form: str) -> bool:
     """Whether the page is stored in this format; if not, its facts say why."""
     return form in options.FORMS and isinstance(facts.kept.get(form), list)
+
+
+def pages_with(crawl: Crawl, form: str) -> QuerySet[Page]:
+    """The pages stored in this format."""
+    return Page.objects.filter(facts__crawl=crawl, **{f"facts__kept__{form}__0__isnull": False})
 
 
 def content_of(facts: PageFacts, form: str) -> bytes:

@@ -6,6 +6,8 @@ from typing import Any
 
 from django import template
 
+from crawler.content.storage import pages_with
+from crawler.core.crawl.rendering import SCREENSHOT
 from crawler.web.navigation import NavigationLink, account_places, parts_of, places
 
 register = template.Library()
@@ -23,4 +25,5 @@ def own_places(context: dict[str, Any]) -> list[NavigationLink]:
 
 @register.simple_tag(takes_context=True)
 def crawl_parts(context: dict[str, Any], crawl: Any) -> list[NavigationLink]:
-    return parts_of(crawl.pk, context["request"].path)
+    has_gallery = SCREENSHOT in crawl.chosen.keep and pages_with(crawl, SCREENSHOT).exists()
+    return parts_of(crawl.pk, context["request"].path, has_gallery=has_gallery)

@@ -16,6 +16,8 @@ CRAWL_PAGES = (
     ("crawl-exports", "Exports"),
 )
 """Route name, label."""
+GALLERY = ("crawl-gallery", "Gallery")
+"""Of a crawl that has screenshots."""
 
 MAIN_PAGES = (("crawl-list", "Crawls"), ("schedule-list", "Schedules"))
 
@@ -36,10 +38,12 @@ class NavigationLink:
     is_this: bool = False  # it is the current page
 
 
-def parts_of(crawl_id: object, path: str) -> list[NavigationLink]:
+def parts_of(crawl_id: object, path: str, *, has_gallery: bool = False) -> list[NavigationLink]:
     """The pages of a crawl. The longest matching address is current: a page of a report is in the reports, not in the
-    overview."""
-    return _nearest(_addresses(CRAWL_PAGES, crawl_id), path)
+    overview. The gallery is shown if there is one, and when it is the current page."""
+    is_gallery = path == _address(GALLERY[0], (crawl_id,))
+    pages = (*CRAWL_PAGES, GALLERY) if has_gallery or is_gallery else CRAWL_PAGES
+    return _nearest(_addresses(pages, crawl_id), path)
 
 
 def places(path: str) -> list[NavigationLink]:

@@ -4,7 +4,7 @@ from django.urls import path
 
 from crawler.web import monitoring
 from crawler.web.account import account, channels, login, tokens
-from crawler.web.crawl import control, crawls, diagnosis, graph, notices, pages, reports, schedules
+from crawler.web.crawl import control, crawls, diagnosis, gallery, graph, notices, pages, reports, schedules
 from crawler.web.forms import crawl_form, extraction
 from crawler.web.tables import page_table
 
@@ -23,6 +23,7 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/pages/<int:page_id>/", pages.page_detail, name="page-detail"),
     path("crawls/<uuid:crawl_id>/exports/", pages.crawl_exports, name="crawl-exports"),
     path("crawls/<uuid:crawl_id>/export.<str:export_format>", pages.crawl_export, name="crawl-export"),
+    path("crawls/<uuid:crawl_id>/gallery/", gallery.crawl_gallery, name="crawl-gallery"),
     path("crawls/<uuid:crawl_id>/graph/", graph.crawl_graph, name="crawl-graph"),
     path("crawls/<uuid:crawl_id>/graph.json", graph.crawl_graph_data, name="crawl-graph-data"),
     path("crawls/<uuid:crawl_id>/figures", crawls.crawl_figures, name="crawl-figures"),

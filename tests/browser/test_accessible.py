@@ -55,6 +55,7 @@ def look(tab: Page, colours: str, size: dict[str, int]) -> list[str]:
 def crawls(web: Web) -> dict[str, Crawl]:
     """One crawl that runs, one with everything a page can show, one that failed; and a schedule."""
     from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_page  # Django is set up by now
+    from tests.web.crawl.test_gallery import PICTURED, a_rendered_page
 
     def made() -> dict[str, Crawl]:
         owner = User.objects.get()
@@ -64,9 +65,10 @@ def crawls(web: Web) -> dict[str, Crawl]:
         running.save()
         full = a_finished_crawl(owner, discovered=7, outcomes={"2xx": 3, "4xx": 1, "5xx": 1, "trap": 1, "robots": 1})
         full.statuses = {"200": 3, "404": 1, "503": 1}
+        full.options = PICTURED.to_plain()
         full.samples = [[now - 9 + at, 7, at / 2] for at in range(10)]
         full.save()
-        a_page(full, title="Start", depth=0)
+        a_rendered_page(full, "/", title="Start", depth=0)
         a_page(full, f"https://example.com/{'a-very-long-name-' * 12}.html", depth=1, linked=False, in_sitemap=True)
         a_page(full, "https://example.com/gone", 404, depth=2)
         a_page(full, "https://example.com/busy", 503, depth=2, given_up=True, error="503 three times")

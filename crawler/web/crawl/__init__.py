@@ -7,6 +7,7 @@ control        pause, resume, cancel, delete, retry, share
 pages          one page and its kept content; dead letters, orphans, traps; downloads
 reports        reports and comparisons
 graph          the link graph
+gallery        the screenshots
 diagnosis      why a crawl is not finished
 notices        log of deliveries
 schedules      crawls that are started again and again

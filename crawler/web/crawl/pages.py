@@ -17,7 +17,7 @@ from crawler.accounts.permissions import visible_crawls
 from crawler.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Right
 from crawler.core.crawl import options
-from crawler.core.crawl.rendering import PDF, PICTURES
+from crawler.core.crawl.rendering import PDF, PICTURES, SCREENSHOT
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.text.gzip import Broken
 from crawler.core.urls.normalise import href_of
@@ -66,6 +66,7 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "malformed": report["said"]["malformed"] if report["said"] else {},
         "kept": _kept(crawl, page, report["kept"]),
         "load": _load(report["load"]),
+        "has_screenshot": isinstance(report["kept"].get(SCREENSHOT), list),
         "headers": "\n".join(report["headers"] or []),
         "path": [_step(crawl, step) for step in report["path"]["steps"]],
         "onwards": [_line(crawl, step) for step in report["redirects"]["onwards"]],

@@ -1,0 +1,58 @@
+"""The view of a crawl's screenshots."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from crawler.content.storage import pages_with
+from crawler.core.crawl.options import AUTO
+from crawler.core.crawl.rendering import SCREENSHOT
+from crawler.models import Page
+from crawler.reports import text
+from crawler.reports.catalogue.page_queries import answer
+from crawler.web.crawl.crawls import visible_crawl
+from crawler.web.decorators import page
+from crawler.web.tables.paging import paged
+
+THUMBNAILS_PER_PAGE = 24  # each is a whole screenshot, which the browser scales
+
+
+@never_cache
+@require_GET
+@page
+def crawl_gallery(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """The screenshots in the order in which their pages were found, each with title, URL and response. Without one it
+    says why, and how to get some."""
+    crawl = visible_crawl(request, crawl_id)
+    found = paged(
+        request,
+        pages_with(crawl, SCREENSHOT).order_by("pk"),
+        thumbnail,
+        noun="screenshot",
+        rows_per_page=THUMBNAILS_PER_PAGE,
+    )
+    chosen = crawl.chosen
+    context = {
+        "crawl": crawl,
+        "keeps": SCREENSHOT in chosen.keep,
+        "only_shells": chosen.render == AUTO,
+        "over": crawl.is_over,
+    }
+    return render(request, "crawler/gallery.html", context | found)
+
+
+def thumbnail(page: Page) -> dict[str, str]:
+    return {
+        "address": reverse("page-detail", args=[page.crawl_id, page.pk]),
+        "image": reverse("page-content", args=[page.crawl_id, page.pk, SCREENSHOT]),
+        "title": page.title or page.url,
+        "url": page.url,
+        "answer": answer(page.outcome, page.http_status),
+        "tone": text.tone(page.outcome),
+    }
