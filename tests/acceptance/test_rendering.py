@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,22 @@ def test_shells_are_rendered_and_lead_to_pages_nothing_else_leads_to(rendering: 
         assert len(rendering.pages(crawl)) == 1 + GUIDES + 2 * SHELLS
         requests = sum(site.hits.values())
     assert rendering.receipt(crawl)["requests"] == requests
+
+
+@pytest.mark.long
+def test_what_is_rendered_has_pictures_in_the_exports(rendering: Stack) -> None:
+    known = mixed()
+    with Site(known.pages).serving() as site:
+        rendering.spawn(*BROWSER_WORKER)
+        crawl = rendering.start(f"{site.url}/", render="auto", keep=("screenshot", "pdf"), screenshot_format="png")
+        rendering.wait_until_finished(crawl, PATIENCE)
+    for form, beginning in (("screenshot", b"\x89PNG\r\n"), ("pdf", b"%PDF-")):
+        file = rendering.folder / f"export.{form}.zip"
+        rendering.run("python", "manage.py", "export", str(crawl), "--format", f"{form}.zip", "--output", str(file))
+        with zipfile.ZipFile(file) as archive:
+            pictures = [archive.read(name) for name in archive.namelist() if name != "index.csv"]
+        assert len(pictures) == SHELLS
+        assert {picture[: len(beginning)] for picture in pictures} == {beginning}
 
 
 @pytest.mark.long
