@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 
 import pytest
+from playwright.async_api import CDPSession
 
 from crawler.browser import page_pictures
 from crawler.browser.result import Rendering
@@ -124,6 +125,21 @@ def test_a_picture_that_takes_too_long_or_too_much_costs_nothing_else(
     assert large.pictures == {SCREENSHOT: "it has more than 1,024 bytes"}
     assert b"tall" in late.html
     assert b"tall" in large.html
+
+
+@pytest.mark.long
+def test_a_page_that_crashes_while_it_is_drawn_is_not_lost(
+    pages: Pages, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def crash(session: CDPSession, choices: object) -> bytes:
+        await session.send("Page.crash")
+        return b""
+
+    monkeypatch.setattr(page_pictures, "_screenshot", crash)
+    monkeypatch.setattr(page_pictures, "PICTURES_S", 3.0)
+    rendering = pages.render(server, TALL, pictures=(SCREENSHOT, PDF), **READY)
+    assert b"tall" in rendering.html
+    assert {form: type(picture) for form, picture in rendering.pictures.items()} == {SCREENSHOT: str, PDF: str}
 
 
 @pytest.mark.long
