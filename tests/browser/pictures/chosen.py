@@ -34,6 +34,7 @@ CHOSEN = {
     "near-duplicates": Chosen("report-near-duplicates"),
     "comparison": Chosen("comparison"),
     "graph": Chosen("graph-chosen", height=960),
+    "gallery": Chosen("gallery", height=600),
     "exports": Chosen("exports"),
     "notices": Chosen("channels"),
     "tokens": Chosen("tokens"),

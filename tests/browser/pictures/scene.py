@@ -12,6 +12,7 @@ from crawler.accounts.login_links import first_account
 from crawler.accounts.tokens import make_token
 from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import MARKDOWN, TEXT, CrawlOptions
+from crawler.core.crawl.rendering import SCREENSHOT
 from crawler.core.extraction.rules import FieldRule
 from crawler.crawls import control
 from crawler.crawls.control import share
@@ -28,6 +29,8 @@ PERSON = {"username": "ada", "first_name": "Ada", "last_name": "Byron", "email":
 FIELDS = (FieldRule(name="heading", selector="h1, h2"), FieldRule(name="links", selector="a", many=True))
 FAILING = "http://127.0.0.1:8/"  # nobody listens there
 LONG = 150.0  # seconds
+BROWSER_WORKER = ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render")
+RENDERED = 30  # pages
 
 
 def arrive(web: Web) -> None:
@@ -50,7 +53,9 @@ def make_crawls(web: Web, site: str, shop: Site) -> dict[str, UUID]:
     whole = _start(web, site, near_duplicates=True, fields=FIELDS, keep=(TEXT, MARKDOWN))
     before = _start(web, shop.url, **every)
     failed = _start(web, FAILING)
-    for crawl in (whole, before, failed):
+    web.stack.spawn(*BROWSER_WORKER)
+    rendered = _start(web, shop.url, render="always", keep=(SCREENSHOT,), max_pages=RENDERED)
+    for crawl in (whole, before, failed, rendered):
         web.stack.wait_until_finished(crawl, PATIENCE)
     later(shop)
     faulty = _start(web, shop.url, **every)
@@ -59,7 +64,8 @@ def make_crawls(web: Web, site: str, shop: Site) -> dict[str, UUID]:
     web.stack.wait_for(lambda: web.stack.crawl(paused)["discovered"] > 20)
     web.stack.within(lambda: control.pause(paused))
     web.stack.within(lambda: _share(faulty))
-    return {"whole": whole, "before": before, "faulty": faulty, "failed": failed, "paused": paused}
+    names = {"whole": whole, "before": before, "faulty": faulty, "failed": failed, "paused": paused}
+    return names | {"rendered": rendered}
 
 
 def make_running(web: Web, site: str, pages: int) -> UUID:

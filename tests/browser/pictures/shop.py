@@ -17,12 +17,23 @@ def text(seed: str, words: int = 120) -> str:
     return " ".join(chosen).capitalize() + "."
 
 
+def style(title: str) -> str:
+    """In the colour of its kind, for screenshots."""
+    hue = random.Random(title.partition(" ")[0].rstrip("s")).randrange(360)
+    return (
+        "<style>body { font: 2rem/1.6 Georgia, serif; max-width: 60rem; margin: auto; color: #223 } "
+        f"h1 {{ font-size: 5.5rem; line-height: 1.1; padding: 16rem 3rem 3rem; margin: 0; color: #fff }} "
+        f"h1 {{ background: hsl({hue} 45% 38%) }} "
+        f"ul {{ columns: 4; list-style: none; padding: 1rem; background: hsl({hue} 45% 94%) }}</style>"
+    )
+
+
 def page(title: str, *links: str, body: str = "", head: str = "", description: str = "") -> str:
     said = f'<meta name="description" content="{description}">' if description else ""
     anchors = "".join(f'<li><a href="{link}">{link.rstrip("/").rsplit("/", 1)[-1]}</a></li>' for link in links)
     shown = body or f"<p>{text(title)}</p>"
     return (
-        f"<!doctype html><html lang=en><head><title>{title}</title>{said}{head}</head>"
+        f"<!doctype html><html lang=en><head><title>{title}</title>{said}{head}{style(title)}</head>"
         f"<body><h1>{title}</h1>{shown}<ul>{anchors}</ul></body></html>"
     )
 

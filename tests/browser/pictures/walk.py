@@ -66,6 +66,14 @@ def chooses_dot(tab: Page) -> None:
     tab.locator("#list tbody button").nth(3).click()
 
 
+def draws_all(tab: Page) -> None:
+    """Also the images that are loaded when they come near."""
+    for image in tab.locator("main img").all():
+        image.scroll_into_view_if_needed()
+    tab.evaluate("Promise.all([...document.images].map((image) => image.decode()))")
+    tab.evaluate("window.scrollTo(0, 0)")
+
+
 def follows(link: str) -> Act:
     """Opens the first link or button within this."""
     return lambda tab: tab.locator(link).first.click()
@@ -139,6 +147,9 @@ FULL = (
     Place("duplicate-one", "/crawls/{faulty}/reports/duplicate-titles/", follows(".report-table tbody a")),
     Place("graph", "/crawls/{whole}/graph/", settles),
     Place("graph-chosen", "/crawls/{faulty}/graph/", chooses_dot),
+    Place("gallery", "/crawls/{rendered}/gallery/", draws_all),
+    Place("gallery-none", "/crawls/{whole}/gallery/"),
+    Place("page-screenshot", "/crawls/{rendered}/gallery/", follows(".gallery a")),
     Place("compare", "/crawls/{faulty}/compare/"),
     Place("compare-none", "/crawls/{failed}/compare/"),
     Place("comparison", "/crawls/{faulty}/compare/{before}/"),
