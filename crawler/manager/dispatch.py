@@ -13,18 +13,17 @@ from crawler.core.crawl import retries
 from crawler.core.crawl.cache_policy import NO_VALIDATORS
 from crawler.core.crawl.collectors import batch_id
 from crawler.core.crawl.completion import Limit
-from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch, FetchPolicy, PageTask, Slice
+from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageTask, Slice
 from crawler.core.crawl.options import AUTO, NEVER, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
-from crawler.core.crawl.rendering import RENDER_SECONDS
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
-from crawler.crawls.credentials import own_hosts_of
 from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.ready_queue import Level, SliceOrder
 from crawler.manager.collect import process_results
 from crawler.manager.context import TickContext, queue_item, rendering_of, update_paces
+from crawler.manager.fetch_policy import fetch_policy
 from crawler.manager.response_cache import CacheHits, look_up
 from crawler.models import Crawl
 from crawler.notices.outbox import closed_page_notifier
@@ -252,7 +251,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> list[
         process_results(context, known.results)
         for result in known.results:
             del rows[result.id]
-    policy = _policy(context)
+    policy = fetch_policy(context)
     return [
         Batch(
             crawl=str(context.id),
@@ -290,33 +289,6 @@ def _tasks(
         )
         for page in ids
         if (row := rows.get(page))
-    )
-
-
-def _policy(context: TickContext) -> FetchPolicy:
-    options = context.options
-    return FetchPolicy(
-        user_agent=conf.user_agent(),
-        obey_robots=options.obey_robots,
-        delay=options.delay,
-        concurrency=options.concurrency,
-        private_hosts=options.private_hosts,
-        max_body_bytes=conf.max_body_bytes(),
-        per_minute=options.per_minute,
-        throttle=options.throttle,
-        sitemaps=options.sitemaps,
-        own_hosts=own_hosts_of(context.crawl),
-        sealed=context.crawl.sealed,
-        sketches=options.near_duplicates,
-        fields=options.fields,
-        keep=options.keep,
-        page_timeout=options.page_timeout,
-        render=options.render,
-        wait_for=options.wait_for,
-        render_seconds=options.render_timeout or RENDER_SECONDS,
-        scroll=options.scroll,
-        screenshot=options.screenshot,
-        screenshot_format=options.screenshot_format,
     )
 
 

@@ -44,6 +44,8 @@ KNOWN = {
     "browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
     "browser/page.py": "opens pages in it, each with credentials for that proxy",
     "browser/page_requests.py": "decides which of their requests go out through it",
+    "browser/recorder.py": "copies the bodies of what they loaded",
+    "browser/page_pictures.py": "has Chromium draw them",
     "browser/page_reader.py": "reads the pages, and has no connection",
     "browser/admission.py": "waits for a turn, and has no connection",
     # The operator's own servers, named by settings:

@@ -1,0 +1,36 @@
+"""What a batch tells its fetch job about the crawl: its options, and those of the installation that hold for them."""
+
+from __future__ import annotations
+
+from crawler import conf
+from crawler.core.crawl.messages import FetchPolicy
+from crawler.core.crawl.rendering import RENDER_SECONDS
+from crawler.crawls.credentials import own_hosts_of
+from crawler.manager.context import TickContext
+
+
+def fetch_policy(context: TickContext) -> FetchPolicy:
+    options = context.options
+    return FetchPolicy(
+        user_agent=conf.user_agent(),
+        obey_robots=options.obey_robots,
+        delay=options.delay,
+        concurrency=options.concurrency,
+        private_hosts=options.private_hosts,
+        max_body_bytes=conf.max_body_bytes(),
+        per_minute=options.per_minute,
+        throttle=options.throttle,
+        sitemaps=options.sitemaps,
+        own_hosts=own_hosts_of(context.crawl),
+        sealed=context.crawl.sealed,
+        sketches=options.near_duplicates,
+        fields=options.fields,
+        keep=options.keep,
+        page_timeout=options.page_timeout,
+        render=options.render,
+        wait_for=options.wait_for,
+        render_seconds=options.render_timeout or RENDER_SECONDS,
+        scroll=options.scroll,
+        screenshot=options.screenshot,
+        screenshot_format=options.screenshot_format,
+    )
