@@ -42,9 +42,9 @@ def _adopted() -> dict[int, list[str]]:
 
 
 def program_of(pid: int) -> list[str]:
-    """Its command line; empty if it has ended."""
+    """The words of its command line; empty if it has ended. Chromium's children have written theirs anew, in one."""
     try:
-        return (Path("/proc") / str(pid) / "cmdline").read_text(errors="replace").split("\0")[:-1]
+        return (Path("/proc") / str(pid) / "cmdline").read_text(errors="replace").replace("\0", " ").split()
     except OSError:
         return []
 
