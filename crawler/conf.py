@@ -196,6 +196,11 @@ def max_ready_pages() -> int:
     return int(settings.CRAWLER_MAX_READY_PAGES)
 
 
+def browser_pages() -> int:
+    """Pages after which a browser worker restarts."""
+    return int(settings.CRAWLER_BROWSER_PAGES)
+
+
 def browser_places() -> int:
     """How many pages a browser worker renders at a time."""
     return int(settings.CRAWLER_BROWSER_PLACES)

@@ -180,6 +180,10 @@ class Worker(SimpleWorker):
         """Whether it restarts itself. Not in a worker-pool, which replaces its processes."""
         return self._is_permanent and not self._was_stopped and multiprocessing.parent_process() is None
 
+    def _is_worn(self) -> bool:
+        """Whether it should make place for a new one."""
+        return needs_restart(self._jobs_done, time.monotonic() - self._started_at)
+
     def request_stop(self, signum: int, frame: Any) -> None:
         """As RQ's, but exits within STOP_SECONDS; see `core.installation.deployment`."""
         self._was_stopped = True  # RQ records it only while a job runs
@@ -247,7 +251,7 @@ class Worker(SimpleWorker):
         return True  # RQ calls this before each wait for a job
 
     def run_maintenance_tasks(self) -> None:
-        self._needs_restart = self._is_permanent and needs_restart(self._jobs_done, time.monotonic() - self._started_at)
+        self._needs_restart = self._is_permanent and self._is_worn()
         if self._needs_restart:
             raise StopRequested
         if super().should_run_maintenance_tasks:

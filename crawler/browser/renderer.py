@@ -35,6 +35,8 @@ class Renderer:
 
     Raises BrowserMissing."""
 
+    pages = 0  # begun by this process so far
+
     def __init__(self, *, browser: Browser | None = None, proxy: GuardProxy | None = None) -> None:
         try:
             from crawler.browser import driver, page  # Playwright is optional, and slow to import
@@ -70,6 +72,7 @@ class Renderer:
         Works in a task of an event loop and in a plain thread. Raises BrowserMissing and BrowserCrashed; however it
         ends, nothing of the page goes on.
         """
+        Renderer.pages += 1
         questions = _Questions(lambda asked: may_request(asked) and take_turn())
         limits = ProxyLimits(max_bytes=choices.max_bytes, max_connections=64, connect_seconds=5.0, idle_seconds=10.0)
         own = frozenset({_place(url)})
@@ -177,3 +180,10 @@ def warm_up() -> None:
         pass
 
     driver.shared().run(nothing).result(GRACE_S)
+
+
+def end_browser() -> None:
+    """End the browser of this process, with all that belongs to it."""
+    from crawler.browser import driver  # as above
+
+    driver.shared().close()

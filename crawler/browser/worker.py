@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from redis.exceptions import RedisError
 
 from crawler import clock, conf
 from crawler.browser.chromium import BrowserMissing
-from crawler.browser.renderer import warm_up
+from crawler.browser.renderer import Renderer, end_browser, warm_up
 from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.browser_places import BrowserWorker as Registration
 from crawler.worker import Worker
@@ -18,7 +18,7 @@ from crawler.worker import Worker
 
 class BrowserWorker(Worker):
     """As the project's worker, and tells the managers how many pages it renders at a time. It exits at once where no
-    Chromium starts."""
+    Chromium starts, and executes itself again after CRAWLER_BROWSER_PAGES pages, too."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -26,6 +26,13 @@ class BrowserWorker(Worker):
             warm_up()
         except BrowserMissing as error:
             sys.exit(str(error))
+
+    def _is_worn(self) -> bool:
+        return Renderer.pages >= conf.browser_pages() or super()._is_worn()
+
+    def _restart(self) -> NoReturn:
+        end_browser()  # its processes would be left to the next program, which does not know them
+        super()._restart()
 
     def register_birth(self) -> None:
         self._register()

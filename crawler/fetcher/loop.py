@@ -15,6 +15,7 @@ from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from crawler import clock, conf
+from crawler.browser.renderer import Renderer
 from crawler.core.crawl.messages import Batch
 from crawler.core.installation.deployment import Phase, phase
 from crawler.crashpoints import crash_point
@@ -197,7 +198,7 @@ class _Job:
         another kind of job waits."""
         now = time.monotonic()
         self._idle_since = self._idle_since or now
-        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S
+        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S or self._is_worn()
         if is_late or queues.stop_request.is_set():
             return False
         batch, others_wait = stealer.take_next()
@@ -206,6 +207,10 @@ class _Job:
         elif not stealer.is_busy():
             time.sleep(LINGER_LOOK_S)
         return not others_wait
+
+    def _is_worn(self) -> bool:
+        """Whether this process has rendered enough pages."""
+        return self._is_rendering and Renderer.pages >= conf.browser_pages()
 
     def _claim(self, batch: Batch) -> None:
         """Add a batch that was taken out of the queue, unless it is in other hands."""
@@ -237,7 +242,7 @@ class _Job:
                 self._look_for_stop()
         if queues.stop_request.is_set():
             return
-        has_time = time.monotonic() - self._began < MAX_STEALING_S
+        has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._is_worn()
         has_room = self._is_rendering or len(self._schedule) + self._running <= self._places * 3 // 4
         has_room = has_room and len(self._sessions) < self._max_batches
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0

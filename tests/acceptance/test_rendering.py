@@ -15,6 +15,8 @@ from tests.acceptance.test_killed import kill_with_children
 from tests.browser_sites.expected import BrowserSite
 from tests.browser_sites.mixed import GUIDES, SHELLS, mixed
 from tests.browser_sites.spa import spa
+from tests.chaos.browser_processes import program_of
+from tests.chaos.processes import children_of
 from tests.site import Site
 from tests.stack import Stack
 
@@ -105,6 +107,23 @@ def test_a_killed_chromium_costs_no_page(rendering: Stack) -> None:
         found = paths(rendering, crawl, site)
     assert known.expected.keys() <= found.keys()
     assert (receipt["failed"], receipt["fetched"]) == (0, len(found))
+
+
+@pytest.mark.long
+def test_a_worn_browser_worker_begins_anew_and_leaves_nothing(rendering: Stack) -> None:
+    rendering.env["CRAWLER_BROWSER_PAGES"] = "8"
+    known = spa(pages=30)
+    with Site(known.pages).serving() as site:
+        worker = rendering.spawn(*BROWSER_WORKER)
+        crawl = rendering.start(f"{site.url}/", render="always")
+        receipt = rendering.wait_until_finished(crawl, PATIENCE)
+        assert known.expected.keys() <= paths(rendering, crawl, site).keys()
+        assert max(times for path, times in site.hits.items() if path in known.expected) == 1
+    assert (receipt["failed"], receipt["retries"]) == (0, 0)
+    assert worker.poll() is None
+    assert rendering.log().count("Listening on render") > 2
+    assert len([child for child in children_of(worker.pid) if "run-driver" in program_of(child)]) <= 1
+    assert [child for child in children_of(worker.pid) if not program_of(child)] == []  # none waits to be reaped
 
 
 @pytest.mark.long
