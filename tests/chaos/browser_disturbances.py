@@ -13,7 +13,7 @@ from random import Random
 from tests.chaos.browser_processes import descendants, is_chromium, is_playwright, is_renderer
 from tests.chaos.processes import Place, Role, send
 from tests.chaos.scene import Scene
-from tests.chaos.targets import chosen
+from tests.chaos.targets import FIND_SECONDS, chosen
 
 
 def kill_chromium(scene: Scene, dice: Random) -> str | None:
@@ -22,7 +22,7 @@ def kill_chromium(scene: Scene, dice: Random) -> str | None:
 
 
 def kill_renderer(scene: Scene, dice: Random) -> str | None:
-    """Chromium lives; the page of this process is tried again. There may be one without a page."""
+    """Chromium lives; the page of this process is tried again."""
     return _kill_one(scene, dice, "a renderer", is_renderer)
 
 
@@ -79,8 +79,15 @@ def _busy(scene: Scene, dice: Random) -> Place | None:
 
 
 def _kill_one(scene: Scene, dice: Random, what: str, is_it: Callable[[int], bool]) -> str | None:
-    place = _busy(scene, dice)
-    found = [pid for pid in descendants(place.pid) if is_it(pid)] if place is not None and place.pid else []
+    """The process is waited for: one of a page lives no longer than that."""
+    place, found = _busy(scene, dice), list[int]()
+
+    def look() -> bool:
+        if place is not None and place.pid:
+            found.extend(pid for pid in descendants(place.pid) if is_it(pid))
+        return bool(found)
+
+    scene.wait_for(lambda: look() or scene.over, FIND_SECONDS)
     if place is None or not found:
         return None
     send([dice.choice(found)], signal.SIGKILL)

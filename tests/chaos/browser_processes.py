@@ -56,7 +56,9 @@ def is_chromium(pid: int) -> bool:
 
 
 def is_renderer(pid: int) -> bool:
-    return _kind(program_of(pid)) == "renderer"
+    """Whether it may have a page: not one of Chromium's own."""
+    words = program_of(pid)
+    return _kind(words) == "renderer" and "--top-chrome-webui" not in words
 
 
 def is_playwright(pid: int) -> bool:
