@@ -1,4 +1,4 @@
-"""Buffers the results of a batch, and pushes them for the manager about once a second."""
+"""Buffers the results of a batch, and pushes them for the manager about once a second; of rendered pages at once."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class ResultBuffer:
         self._characters += sum(map(len, result.links)) + sum(len(entry.url) for entry in result.entries)
         age = time.monotonic() - self._flushed_at
         is_full = self._characters >= FLUSH_CHARACTERS or (self._shelf is not None and self._shelf.is_full)
-        if waiting >= FLUSH_PAGES or age >= max(FLUSH_INTERVAL_S, self._min_interval) or is_full:
+        interval = 0.0 if self._batch.rendered else FLUSH_INTERVAL_S  # browsers wait for the links of a page
+        if waiting >= FLUSH_PAGES or age >= max(interval, self._min_interval) or is_full:
             self.flush()
 
     def _count(self, result: PageResult) -> None:

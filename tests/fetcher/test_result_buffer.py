@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from crawler.core.crawl.messages import Batch, FetchPolicy, PageResult, PageTask, SitemapEntry, Slice, SliceReport
@@ -36,3 +37,15 @@ def test_much_is_left_at_once_and_little_later(more: dict[str, Any]) -> None:
     reporter.add(0, found(2, **more))
     reporter.flush()
     assert left == [[0, 1], [2]]
+
+
+def test_a_rendered_page_is_left_at_once() -> None:
+    left: list[list[int]] = []
+
+    def leave(reports: Sequence[SliceReport]) -> None:
+        left.append([result.id for report in reports for result in report.results])
+
+    reporter = ResultBuffer(msgspec.structs.replace(BATCH, rendered=True), leave)
+    reporter.add(0, found(0))
+    reporter.add(0, found(1))
+    assert left == [[0], [1]]
