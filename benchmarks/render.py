@@ -1,7 +1,7 @@
 """`bin/bench render`: a single-page application in a browser, by this project and by its peers in turn.
 
 All have the same Chromium, show as many pages at a time, and take a page as ready when nothing was requested for half a
-second: what Playwright calls `networkidle`. At `load`, which peers wait for by themselves, the site's pages are empty.
+second: what Playwright calls `networkidle`. At `load`, which peers wait for by themselves, a page may lack its data.
 """
 
 from __future__ import annotations

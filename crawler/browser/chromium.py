@@ -16,7 +16,7 @@ from crawler.core.errors import CrawlerError
 logger = logging.getLogger(__name__)
 
 NAMES = (
-    "chromium-headless-shell",  # without windows: a fifth of the CPU time of the full browsers
+    "chromium-headless-shell",  # without windows: half of the CPU time
     "chrome-headless-shell",
     "chromium",
     "chromium-browser",
