@@ -10,7 +10,7 @@ from playwright.async_api import CDPSession
 
 from crawler.browser import page_pictures
 from crawler.browser.result import Rendering
-from crawler.core.crawl.rendering import JPEG, PDF, PNG, SCREENSHOT, VIEWPORT, WEBP, WHOLE_PAGE
+from crawler.core.crawl.rendering import JPEG, PDF, PNG, SCREENSHOT, UNSEEN_KINDS, VIEWPORT, WEBP, WHOLE_PAGE
 from tests.http.server import Server, page
 from tests.rendering.conftest import Pages
 
@@ -20,7 +20,9 @@ TALL = "<!doctype html><body style='margin: 0'><p id=done style='margin: 0; heig
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server({"/blue.svg": page("<svg xmlns='http://www.w3.org/2000/svg'/>", content_type="image/svg+xml")}) as site:
+    square = "<rect width='300' height='300' fill='green'/>"
+    green = f"<svg xmlns='http://www.w3.org/2000/svg' width='300' height='300'>{square}</svg>"
+    with Server({"/green.svg": page(green, content_type="image/svg+xml")}) as site:
         yield site
 
 
@@ -77,6 +79,17 @@ def test_a_page_becomes_a_pdf(pages: Pages, server: Server) -> None:
 
 def test_without_a_wish_there_is_none(pages: Pages, server: Server) -> None:
     assert pages.render(server, TALL, **READY).pictures == {}
+
+
+@pytest.mark.long
+def test_images_that_are_loaded_are_on_the_picture(pages: Pages, server: Server) -> None:
+    document = "<!doctype html><body style='margin: 0'><p id=done><img src=/green.svg alt=''>"
+
+    def picture(**choices: object) -> bytes:
+        return screenshot(pages.render(server, document, pictures=(SCREENSHOT,), screenshot_format=PNG, **choices))
+
+    assert picture(blocked_kinds=UNSEEN_KINDS, **READY) != picture(**READY)
+    assert server.paths() == ["/green.svg"]
 
 
 @pytest.mark.long
