@@ -468,8 +468,8 @@ MUTATIONS = (
         "rendered-redirect-unasked",
         "robots.txt and the host's turn hold for what a rendered page's request is redirected to",
         PAGE_REQUESTS,
-        "if is_hop and await self._take(",
-        "if False and await self._take(",
+        "if is_hop and (why := await self._take(",
+        "if False and (why := await self._take(",
         "tests/rendering/test_page.py::test_a_redirect_is_asked_for_and_counted_like_a_request",
     ),
     Mutation(
