@@ -53,7 +53,7 @@ def crawl(web: Web) -> UUID:
     return made_id
 
 
-IS_DRAWN = "(image) => image.complete && image.naturalWidth === 1280"
+IS_DRAWN = "async (image) => { await image.decode(); return image.naturalWidth === 1280; }"  # once it is loaded
 
 
 def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Page, crawl: UUID) -> None:
@@ -63,7 +63,6 @@ def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Pag
     images = tab.locator(".gallery img")
     expect(images).to_have_count(24)
     images.first.scroll_into_view_if_needed()
-    tab.wait_for_function("document.querySelector('.gallery img').complete")
     assert images.first.evaluate(IS_DRAWN)
     box = images.first.bounding_box()
     assert box is not None
@@ -74,7 +73,6 @@ def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Pag
     tab.get_by_role("link", name="Page 24").click()
     screenshot = tab.get_by_alt_text("Screenshot of the page")
     expect(screenshot).to_be_visible()
-    tab.wait_for_function("document.querySelector('img.screenshot').complete")
     assert screenshot.evaluate(IS_DRAWN)
 
 

@@ -45,7 +45,13 @@ ANY_ADDRESS = Guard(("*",))
 
 
 @pytest.fixture
-def proxy() -> Iterator[GuardProxy]:
+def others() -> set[threading.Thread]:
+    """Those that run already: another test may have started the proxy of this process."""
+    return set(threading.enumerate())
+
+
+@pytest.fixture
+def proxy(others: set[threading.Thread]) -> Iterator[GuardProxy]:
     with GuardProxy() as running:
         yield running
 
@@ -527,7 +533,9 @@ def test_the_connections_of_a_page_end_with_it(proxy: GuardProxy, admission: Adm
             assert read_head(kept).startswith(b"HTTP/1.1 200 OK")
 
 
-def test_no_connection_is_begun_for_a_page_that_has_ended(proxy: GuardProxy, canary: Canary) -> None:
+def test_no_connection_is_begun_for_a_page_that_has_ended(
+    proxy: GuardProxy, canary: Canary, others: set[threading.Thread]
+) -> None:
     looked_up, over = threading.Event(), threading.Event()
 
     def slow(host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
@@ -544,7 +552,7 @@ def test_no_connection_is_begun_for_a_page_that_has_ended(proxy: GuardProxy, can
         assert read_all(sock) == b""
         over.set()
     proxy.close()
-    wait_for(lambda: not any("guard-proxy" in thread.name for thread in threading.enumerate()))
+    wait_for(lambda: not any("guard-proxy" in thread.name for thread in set(threading.enumerate()) - others))
 
 
 def test_the_proxy_leaves_nothing_running() -> None:

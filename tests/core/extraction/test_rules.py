@@ -131,7 +131,7 @@ def test_the_options_of_a_crawl_are_judged_with_its_rules_and_come_back_from_jso
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (CrawlOptions(keep=("pdf",)), "html, text, markdown, warc; not as 'pdf'"),
+        (CrawlOptions(keep=("epub",)), "html, text, markdown, warc, screenshot, pdf; not as 'epub'"),
         (CrawlOptions(keep=("html",), revisit=True), "Leave these out, or keep no content"),
         (CrawlOptions(keep=("html",), response_ttl=60.0), "Leave these out, or keep no content"),
     ],
