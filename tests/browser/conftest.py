@@ -9,7 +9,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect, sync_playwright
 
 from crawler.accounts.login_links import make_link
 from crawler.launch import chromium
@@ -35,6 +35,7 @@ PAINTED = """() => new Promise((done) => {
 """Ends when the page has been painted. Playwright's own way to wait evaluates a string, which the pages forbid."""
 
 PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
+expect.set_options(timeout=PATIENCE)
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
 
