@@ -196,6 +196,11 @@ def max_ready_pages() -> int:
     return int(settings.CRAWLER_MAX_READY_PAGES)
 
 
+def chromium_pages() -> int:
+    """Pages after which a browser worker's Chromium is replaced."""
+    return int(settings.CRAWLER_CHROMIUM_PAGES)
+
+
 def browser_pages() -> int:
     """Pages after which a browser worker restarts."""
     return int(settings.CRAWLER_BROWSER_PAGES)

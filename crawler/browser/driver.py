@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import CDPSession, Error, Playwright, async_playwright
 
+from crawler import conf
 from crawler.browser import chromium
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.rendering import BrowserLimits, why_replace
@@ -355,5 +356,5 @@ def shared() -> Browser:
     global _shared  # noqa: PLW0603  # one for each process
     with _sharing:
         if _shared is None or _shared._pid != os.getpid():
-            _shared = Browser()
+            _shared = Browser(BrowserLimits(pages=conf.chromium_pages()))
         return _shared

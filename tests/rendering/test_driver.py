@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,6 +119,15 @@ def test_a_browser_is_replaced_after_its_pages_and_lets_those_under_way_finish(
         wait_for(lambda: first not in pages.browser.pids)
         assert are_gone([first])
         assert pages.browser.starts == 2
+
+
+def test_after_how_many_pages_a_browser_is_replaced_is_a_setting(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.CRAWLER_CHROMIUM_PAGES = 3
+    monkeypatch.setattr(driver, "_shared", None)
+    monkeypatch.setattr(driver, "Browser", lambda limits: limits)
+    assert driver.shared() == BrowserLimits(pages=3)
 
 
 @pytest.mark.long
