@@ -51,6 +51,7 @@ class PageRenderer:
             wait_for=", ".join(policy.wait_for),
             seconds=policy.render_seconds,
             scroll=policy.scroll,
+            blocked_hosts=policy.blocked_hosts,
             pictures=pictures,
             screenshot=policy.screenshot,
             screenshot_format=policy.screenshot_format,

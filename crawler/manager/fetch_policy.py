@@ -31,6 +31,7 @@ def fetch_policy(context: TickContext) -> FetchPolicy:
         wait_for=options.wait_for,
         render_seconds=options.render_timeout or RENDER_SECONDS,
         scroll=options.scroll,
+        blocked_hosts=options.blocked_hosts,
         screenshot=options.screenshot,
         screenshot_format=options.screenshot_format,
     )

@@ -129,6 +129,13 @@ def test_the_archive_of_a_rendered_page_has_what_it_loaded(
     assert (browser.choices[0].records, browser.choices[0].blocked_kinds) == (True, ("media",))
 
 
+def test_what_a_crawl_blocks_is_blocked_in_the_browser(bench: Bench, browser: Browser) -> None:
+    come()
+    bench.start(render="always", blocked_hosts=("*.ads.example",))
+    work(bench)
+    assert browser.choices[0].blocked_hosts == ("*.ads.example",)
+
+
 def test_images_are_not_loaded_for_pages_that_are_not_archived(bench: Bench, browser: Browser) -> None:
     come()
     bench.start(render="auto")

@@ -72,6 +72,7 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     page_timeout: float | None = None  # seconds one request for a page may take; None = as the installation allows
     render: str = "never"  # whether a browser renders pages, of `core.crawl.options`
     wait_for: tuple[str, ...] = ()  # CSS: a rendered page is complete when one of them matches
+    blocked_hosts: tuple[str, ...] = ()  # a rendered page requests nothing from them, see `RenderChoices`
     render_seconds: float = 15.0  # that a page may spend in the browser
     scroll: bool = False  # to the end of rendered pages
     screenshot: str = "viewport"  # what screenshots show, of `core.crawl.rendering`

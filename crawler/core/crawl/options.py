@@ -69,6 +69,12 @@ def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool, renders: b
         )
 
 
+def _check_blocked(field: str, typed: str) -> None:
+    check_host(field, typed)
+    if ":" in typed:
+        raise BadInput(field, f"{typed!r} names a port; a host is blocked at all of them: leave it out.")
+
+
 def _check_sitemap(field: str, typed: str) -> None:
     try:
         url = from_person(typed)
@@ -268,6 +274,14 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     )
     scroll: bool = option(
         Switch(), RENDERING, "Scroll to the end", "Scroll rendered pages to their end. Some load more then."
+    )
+    blocked_hosts: tuple[str, ...] = option(
+        Lines("*.tracker.example", each(_check_blocked), "HOST"),
+        RENDERING,
+        "Blocked hosts",
+        "Load nothing from these hosts. *.tracker.example means it and all hosts below it; a page's own host is never "
+        "blocked.",
+        flag="--block-host",
     )
     revisit: bool = option(
         Switch(),

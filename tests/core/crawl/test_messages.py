@@ -80,6 +80,7 @@ BATCH = Batch(
         page_timeout=10.0,
         render="auto",
         wait_for=("main",),
+        blocked_hosts=("*.ads.example",),
         render_seconds=20.0,
         scroll=True,
         screenshot="page",
