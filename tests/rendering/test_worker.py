@@ -11,11 +11,13 @@ from rq import Queue
 from crawler.browser import worker
 from crawler.browser.renderer import Renderer
 from crawler.browser.worker import BrowserWorker
+from crawler.fetcher import loop
 
 
 @pytest.fixture
 def browser_worker(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> BrowserWorker:
     monkeypatch.setattr(worker, "warm_up", lambda: None)
+    monkeypatch.setattr(loop.connection_pool, "outlasts_jobs", False)  # it is set by the worker, for the whole process
     return BrowserWorker([Queue("render", connection=real_redis)], connection=real_redis)
 
 
