@@ -132,8 +132,8 @@ class Leases:
             return [batch for batch, state in zip(batches, pipe.execute(), strict=True) if state == b"waiting"]
 
     def postpone_check(self, lease: Lease, at: float, absent_since: float | None) -> None:
-        """Postpone the next check of a waiting batch, noting since when RQ does not know its job (None = it does). Does
-        nothing if the lease is gone."""
+        """Postpone the next check of a batch, noting since when RQ does not know its job (None = it does). Does nothing
+        if the lease is gone, and leaves the later check of one that was renewed meanwhile."""
         keys = [self._keys.leases, self._keys.lease(lease.batch)]
         absent = "" if absent_since is None else str(absent_since)
         scripts.run(self._redis, "lease_postpone_check", keys, [lease.batch, lease.token, at, absent])

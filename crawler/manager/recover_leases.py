@@ -16,18 +16,20 @@ from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.storage import queries, writer
 
+RESULTS_WAIT_S = 1.0  # until a lease is checked again whose results another collector has not stored yet
 STARTED_GRACE_S = 10.0  # seconds a job may be "started" in RQ's eyes without having claimed its batch
 
 
 def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
     """Check these leases; returns how many were reclaimed. They were `overdue` before the reports were processed: a
     lease that expired since then, because this tick was slow, may have reports waiting, even if its batch waited for a
-    worker before. So may that of a batch whose reports another collector stores, unless it has none."""
+    worker before. So may that of a batch whose reports another collector stores, unless it has none: its check is put
+    off, because an overdue lease asks for one tick of this collector after the other."""
     if not overdue:
         return 0
     others = context.frontier.collectors_with_results() - {context.collector}
     now = context.now()
-    known = {(lease.batch, lease.held) for lease in overdue if collector_of(lease.batch) not in others}
+    known = {(lease.batch, lease.held) for lease in overdue}
     queued, started = (
         jobs(queues.FETCH) | jobs(queues.RENDER) if context.options.render != NEVER else jobs(queues.FETCH)
         for jobs in (queues.queued, queues.started)
@@ -36,7 +38,9 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
     for lease in context.frontier.leases.overdue(now):
         if (lease.batch, lease.held) not in known:
             continue
-        if lease.held:
+        if collector_of(lease.batch) in others:
+            context.frontier.leases.postpone_check(lease, now + RESULTS_WAIT_S, lease.absent_since)
+        elif lease.held:
             _count_death(context, lease, now)
             crash_point("repair: deaths counted")
             _reclaim(context, lease)

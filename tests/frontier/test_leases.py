@@ -84,6 +84,18 @@ def test_a_look_can_be_put_off(handed_out: Frontier, clock: GivenClock) -> None:
     assert again.absent_since == clock.time - JOB_CHECK_INTERVAL_S
 
 
+def test_putting_a_look_off_leaves_the_later_one_of_a_holder_that_renewed_meanwhile(
+    handed_out: Frontier, clock: GivenClock
+) -> None:
+    claim(handed_out)
+    clock.move(LEASE_TTL_S)
+    (lease,) = handed_out.leases.overdue(clock.time)
+    handed_out.leases.renew(BATCH, TOKEN, clock.time)
+    handed_out.leases.postpone_check(lease, clock.time + 1, absent_since=None)
+    clock.move(LEASE_TTL_S - 1)
+    assert overdue(handed_out) == []
+
+
 def test_a_claim_runs_out_unless_renewed(handed_out: Frontier, clock: GivenClock) -> None:
     claim(handed_out)
     clock.move(LEASE_TTL_S - 1)

@@ -8,15 +8,17 @@ from types import SimpleNamespace
 import pytest
 from django.conf import LazySettings
 
+from crawler import clock
 from crawler.core.crawl.collectors import collector_of
+from crawler.core.crawl.completion import needs_tick
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import MARK_FRESH_S, ReleaseResult, Results
 from crawler.jobs import fetch
 from crawler.manager import dispatch
 from crawler.manager.context import context_of
 from crawler.manager.finish import finish_if_done
-from crawler.manager.reconcile import scan
-from crawler.manager.recover_leases import recover_leases
+from crawler.manager.reconcile import scan, signs_of
+from crawler.manager.recover_leases import RESULTS_WAIT_S, recover_leases
 from crawler.manager.tick import manage
 from crawler.models import Page
 from crawler.queueing import queues
@@ -142,6 +144,20 @@ def test_an_expired_lease_is_left_alone_while_its_results_wait(fetched: Bench) -
     manage(fetched.crawl.id, 1)
     assert receipt_of(fetched.crawl)["retries"] == 0
     assert Page.objects.get(url=f"{fetched.site.url}/").attempts == 1
+
+
+def test_an_expired_lease_asks_for_no_tick_after_the_other_while_its_results_wait(fetched: Bench) -> None:
+    """A worker would run nothing else until the other collector's lost tick is sent again."""
+    frontier, now = fetched.context.frontier, clock.epoch_seconds()
+    queues.connection().zadd(frontier.keys.leases, dict.fromkeys(_batches_out(frontier), 0))
+    assert _is_tick_needed(fetched, now)
+    manage(fetched.crawl.id)
+    assert not _is_tick_needed(fetched, now)
+    assert _is_tick_needed(fetched, now + 2 * RESULTS_WAIT_S)
+
+
+def _is_tick_needed(bench: Bench, now: float) -> bool:
+    return needs_tick(signs_of(bench.crawl, bench.context.frontier, now, set), now)
 
 
 def _batches_out(frontier: Frontier) -> list[str]:
