@@ -246,7 +246,9 @@ class _Job:
         has_room = self._is_rendering or len(self._schedule) + self._running <= self._places * 3 // 4
         has_room = has_room and len(self._sessions) < self._max_batches
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
-        for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._schedule or self._running)):
+        wants_batch = has_time and has_room and bool(self._schedule or self._running)
+        free = int(self._max_batches) - len(self._sessions) if self._is_rendering else 1
+        for batch in stealer.steal(free if wants_batch else 0):
             self._claim(batch)
 
     def _begin_steps(self, is_cut_off: Callable[[], bool]) -> None:

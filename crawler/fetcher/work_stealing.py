@@ -33,6 +33,7 @@ unless there is no other."""
 
 
 CHECK_INTERVAL_S, QUIET_CHECK_INTERVAL_S = 0.1, 0.5
+PLACE_CHECK_INTERVAL_S = 0.03  # while a browser may have a free place, which renders nothing meanwhile
 QUIET_AFTER_S = 5.0  # with empty queues for so long, most checks would find nothing and only cost CPU
 
 
@@ -46,7 +47,8 @@ class WorkStealer:
 
     def __init__(self, on_tick_done: Callable[[], None], queue: str = queues.FETCH) -> None:
         self._on_tick_done, self._queue = on_tick_done, queue
-        self._batch_checks = 0 if queue == queues.RENDER else BATCH_CHECKS  # the places were counted when it was sent
+        self._is_rendering = queue == queues.RENDER
+        self._batch_checks = 0 if self._is_rendering else BATCH_CHECKS  # the places were counted when it was sent
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
         self._waited_at = time.monotonic()  # when a job was last seen to wait
@@ -57,10 +59,11 @@ class WorkStealer:
 
     def interval(self) -> float:
         """Seconds to the next check."""
-        return check_interval(time.monotonic() - self._waited_at)
+        seconds = check_interval(time.monotonic() - self._waited_at)
+        return PLACE_CHECK_INTERVAL_S if self._is_rendering and seconds == CHECK_INTERVAL_S else seconds
 
-    def steal(self, *, wants_batch: bool) -> Iterator[Batch]:
-        """Run the first queued tick, if any; yield the first queued batch, if one is wanted. Only jobs that waited at
+    def steal(self, batches: int) -> Iterator[Batch]:
+        """Run the first queued tick, if any; yield the first queued batches, so many at most. Only jobs that waited at
         some checks before: a free worker would have taken them by now."""
         try:
             self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.next_jobs(self._queue)}
@@ -70,7 +73,8 @@ class WorkStealer:
                 tick = queues.steal_tick(left_over)
                 if tick is not None:
                     self._run_tick(*tick)
-            if wants_batch and self._checks and (left_over := self._waiting_since(self._batch_patience())):
+            left_over = self._waiting_since(self._batch_patience()) if batches and self._checks else []
+            for _ in range(min(batches, len(left_over))):
                 plain = queues.steal_batch(left_over, self._queue)
                 if plain is not None and (batch := read_batch(plain)) is not None:
                     yield batch

@@ -109,7 +109,7 @@ class ReadyQueue:
         self, orders: Sequence[SliceOrder], now: float, connections: int = WORKER_CONNECTIONS
     ) -> list[DequeuedSlice]:
         """Hand out one slice for each order, in one round trip; fewer when no host may give one now. `connections`: of
-        all workers together."""
+        all workers together; for pages to render, their browsers' places."""
         with self._redis.pipeline(transaction=False) as pipe:
             for order in orders:
                 self._dequeue(order, now, connections, pipe)

@@ -228,7 +228,7 @@ def _dequeue_rendered(context: TickContext) -> list[_BatchDraft]:
     given = places.take(keys, all_places, now)
     crash_point("dispatch: places taken")
     orders = [SliceOrder(draft.id, draft.token, 0, (draft.id, draft.token), rendered=True) for draft in drafts[:given]]
-    dequeued = {slice_.batch: slice_ for slice_ in ready_queue.dequeue(orders, now)} if orders else {}
+    dequeued = {slice_.batch: slice_ for slice_ in ready_queue.dequeue(orders, now, all_places)} if orders else {}
     for draft in drafts:
         if (slice_ := dequeued.get(draft.id)) is not None:
             draft.slices.append((slice_.lane, slice_.pages))

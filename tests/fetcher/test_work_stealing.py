@@ -114,7 +114,7 @@ def test_the_job_of_a_worker_that_does_not_fork_is_over_with_its_batch(bench: Be
 def test_what_a_free_worker_would_take_at_once_is_left_to_it(bench: Bench) -> None:
     bench.start()
     with WorkStealer(lambda: None) as helper:
-        assert list(helper.steal(wants_batch=True)) == []
+        assert list(helper.steal(1)) == []
         assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
 
 
@@ -135,7 +135,7 @@ def test_a_batch_is_left_to_other_workers_if_there_are_some(
     bench.start()
     bench.work("crawl", at_most=1)
     with WorkStealer(lambda: None) as helper:
-        assert [len([*helper.steal(wants_batch=True)]) for _ in range(looks)] == [*[0] * (looks - 1), 1]
+        assert [len([*helper.steal(1)]) for _ in range(looks)] == [*[0] * (looks - 1), 1]
 
 
 def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) -> None:
@@ -143,8 +143,8 @@ def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) 
     bench.work("crawl", at_most=1)
     waiting = queues.next_jobs()
     with WorkStealer(lambda: None) as helper:
-        assert [list(helper.steal(wants_batch=False)) for _ in range(3)] == [[], [], []]
-        (batch,) = helper.steal(wants_batch=True)
+        assert [list(helper.steal(0)) for _ in range(3)] == [[], [], []]
+        (batch,) = helper.steal(1)
     assert batch.crawl == str(bench.crawl.id)
     assert queues.steal_batch(waiting) is None
 
@@ -163,7 +163,7 @@ def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None
 
 
 def _look(helper: WorkStealer) -> None:
-    assert list(helper.steal(wants_batch=False)) == []
+    assert list(helper.steal(0)) == []
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,17 @@ def test_no_more_is_handed_out_than_the_browser_workers_have_places(bench: Bench
     assert len(browser.rendered) == 40 - sum(len(part.pages) for batch in batches[1:] for part in batch.slices)
 
 
+@pytest.mark.site({"/": site.page(*(f"/{number}" for number in range(8))), **{f"/{n}": SHELL for n in range(8)}})
+@pytest.mark.parametrize(("places", "pages"), [(4, [2, 2, 1, 1]), (8, [1] * 8), (1, [4])])
+def test_the_pages_that_wait_are_divided_among_the_places(
+    bench: Bench, browser: Browser, places: int, pages: list[int]
+) -> None:
+    come(places)
+    bench.start(render="auto")
+    work(bench, renders=False)
+    assert [len(batch.slices[0].pages) for batch in bench.batches("render")] == pages
+
+
 def test_two_crawls_share_the_places(bench: Bench, browser: Browser) -> None:
     first = bench.start("/shop", render="always")
     come(places=1)
