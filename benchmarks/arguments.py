@@ -246,6 +246,8 @@ def _render() -> ArgumentParser:
         "--places", type=_positive, default=render.PLACES, metavar="N", help=_default("pages at a time")
     )
     parser.add_argument("--workers", type=_positive, default=render.WORKERS, metavar="N", help=_default("of ours"))
+    contexts = ("site", "page")
+    parser.add_argument("--context", choices=contexts, default="site", help=_default("of ours; peers have one for all"))
     parser.add_argument("--rounds", type=_positive, default=render.ROUNDS, metavar="N", help=_default("of all tools"))
     parser.add_argument("--chromium", default="", metavar="FILE", help="the browser of all of them (default: as found)")
     parser.add_argument("--tools", nargs="+", choices=tools, default=tools, metavar="TOOL", help=", ".join(tools))

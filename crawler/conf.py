@@ -201,6 +201,11 @@ def chromium_pages() -> int:
     return int(settings.CRAWLER_CHROMIUM_PAGES)
 
 
+def shares_browser_context() -> bool:
+    """Whether the pages of a site share a browser context."""
+    return bool(settings.CRAWLER_BROWSER_CONTEXT == "site")
+
+
 def browser_pages() -> int:
     """Pages after which a browser worker restarts."""
     return int(settings.CRAWLER_BROWSER_PAGES)

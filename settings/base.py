@@ -120,6 +120,7 @@ CRAWLER_STARTUP_TIMEOUT = environment.number("CRAWLER_STARTUP_TIMEOUT", 60, leas
 CRAWLER_WORKER_CONNECTIONS = int(environment.number("CRAWLER_WORKER_CONNECTIONS", 256, least=1, most=900))
 CRAWLER_WORKER_BATCHES = int(environment.number("CRAWLER_WORKER_BATCHES", 0, least=0, most=10_000))
 CRAWLER_BROWSER_PLACES = int(environment.number("CRAWLER_BROWSER_PLACES", 6, least=1, most=64))
+CRAWLER_BROWSER_CONTEXT = environment.choice("CRAWLER_BROWSER_CONTEXT", "page", ("page", "site"))
 CRAWLER_CHROMIUM_PAGES = int(environment.number("CRAWLER_CHROMIUM_PAGES", 20, least=1))
 CRAWLER_BROWSER_PAGES = int(environment.number("CRAWLER_BROWSER_PAGES", 80, least=1))
 CRAWLER_RENDER_MB = environment.number("CRAWLER_RENDER_MB", 50, least=1, most=10_000)

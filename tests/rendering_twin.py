@@ -30,6 +30,7 @@ class Browser:
         self.pages = dict(pages)
         self.rendered: list[str] = []  # paths, in order
         self.choices: list[RenderChoices] = []  # of each
+        self.sites: list[object] = []  # of each, if its pages share a browser context
 
     def __call__(self) -> Browser:
         return self
@@ -41,6 +42,7 @@ class Browser:
         path = "/" + url.split("/", 3)[3]
         self.rendered.append(path)
         self.choices.append(choices)
+        self.sites.append(more.get("site"))
         shown = self.pages.get(path, fetched.body.decode())
         if callable(shown):
             shown = shown()

@@ -1,7 +1,9 @@
-"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver`, `page*` and `recorder` import
-it.
+"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver`, `tab`, `page*` and
+`recorder` import it.
 
 renderer        renders a page for a fetch job, whose task answers what the page asks
+tab             a browser context with one page after the other
+kept_tabs       tabs that wait for another page of their site
 page            one page: when it is ready, what it becomes
 page_requests   its requests: which of them go out, what became of them
 recorder        the responses to its requests with their bodies, for a WARC

@@ -30,8 +30,8 @@ class ProxyLimits:
 
 
 class Admission:
-    """A page's credentials for the proxy. After `close` its connections are cut and the credentials are refused. Its
-    numbers may be read by any thread."""
+    """A page's credentials for the proxy. After `close` its connections are cut and the credentials are refused; after
+    `pause` the same, until another page of the tab begins. Its numbers may be read by any thread."""
 
     def __init__(
         self,
@@ -40,18 +40,29 @@ class Admission:
         hosts_one_by_one: Collection[str],
         gateway: Gateway | None,
         on_close: Callable[[Admission], None],
+        cut: Callable[[Admission], None],
     ) -> None:
         self.username, self.password = secrets.token_hex(16), secrets.token_hex(32)
+        self.is_closed = False
+        self.begin()
+        self.guard, self.limits, self.gateway = guard, limits, gateway
+        self._on_close, self._cut = on_close, cut
+        self._turns = {host: _Turn() for host in hosts_one_by_one}
+        self.tasks: set[asyncio.Task[None]] = set()  # one for each connection of the browser
+
+    def begin(self) -> None:
+        """Let a page use it, of which nothing is counted yet."""
         self.bytes_received = 0  # from servers, tunnelled bytes of TLS included
         self.bytes_sent = 0  # to servers
         self.connections = 0  # that were opened to servers
         self.refused: list[str] = []  # "host:port: why", the first MAX_REFUSED
         self.limit_reached = ""  # one line
-        self.is_closed = False
-        self.guard, self.limits, self.gateway = guard, limits, gateway
-        self._on_close = on_close
-        self._turns = {host: _Turn() for host in hosts_one_by_one}
-        self.tasks: set[asyncio.Task[None]] = set()  # one for each connection of the browser
+        self.is_paused = False
+
+    def pause(self) -> None:
+        """Returns when its connections are cut; one that is being opened is closed without a byte."""
+        self.is_paused = True
+        self._cut(self)
 
     def close(self) -> None:
         """Returns when its connections are cut; one that is being opened is closed without a byte."""
@@ -72,6 +83,8 @@ class Admission:
         """Count the current task among the page's connections. Raises Reply."""
         if self.limit_reached:
             raise Reply("503 Service Unavailable", self.limit_reached)
+        if self.is_paused:
+            raise Reply("503 Service Unavailable", "no page is shown")
         if len(self.tasks) >= self.limits.max_connections:
             raise Reply("503 Service Unavailable", f"more than {self.limits.max_connections} connections of one page")
         task = asyncio.current_task()

@@ -24,6 +24,7 @@ from playwright.async_api import CDPSession, Error, Playwright, async_playwright
 
 from crawler import conf
 from crawler.browser import chromium
+from crawler.browser.kept_tabs import KeptTabs
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.rendering import BrowserLimits, why_replace
 from crawler.http.errors import FetchError, one_line
@@ -54,6 +55,7 @@ class Browser:
 
     def __init__(self, limits: BrowserLimits | None = None) -> None:
         self.starts = 0  # of Chromium so far
+        self.kept = KeptTabs(conf.browser_places())
         self._limits = limits or BrowserLimits()
         self._pid = os.getpid()
         self._lock = threading.Lock()
@@ -70,6 +72,10 @@ class Browser:
         if os.getpid() != self._pid:
             raise RuntimeError("A forked process needs a Browser of its own.")
         return asyncio.run_coroutine_threadsafe(self._run(work), self._started_loop())
+
+    def do(self, chore: Coroutine[Any, Any, None]) -> None:
+        """In the browser's thread, without waiting for it."""
+        asyncio.run_coroutine_threadsafe(chore, self._started_loop())
 
     def close(self) -> None:
         """End every process of it. Pages under way fail; `run` would start it again."""

@@ -1,20 +1,20 @@
-"""One page in Chromium, from its document to the DOM that its scripts make of it. All of it runs in the browser's
-thread."""
+"""One page in a tab of Chromium, from its document to the DOM that its scripts make of it. All of it runs in the
+browser's thread."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Page, ProxySettings
+from playwright.async_api import ConsoleMessage, Error, Page, ProxySettings
 
 from crawler.browser.driver import BrowserCrashed
-from crawler.browser.page_pictures import HEIGHT, WIDTH, take_pictures
+from crawler.browser.page_pictures import take_pictures
 from crawler.browser.page_reader import READ_S, PageReader, vitals_of
 from crawler.browser.page_requests import REFUSED_HERE, PageRequests
 from crawler.browser.result import Rendering
@@ -22,10 +22,14 @@ from crawler.core.crawl.rendering import RenderChoices
 from crawler.http.errors import one_line
 from crawler.http.fetcher import Fetched
 
+if TYPE_CHECKING:
+    from crawler.browser.tab import Tab
+
 MAX_LINKS, MAX_MESSAGES = 1000, 50
 QUIET_S = 0.5  # without a request under way, after which the page is ready
+CATCH_UP_S = 0.05  # the end of it, in which the page is asked whether it has caught up
 MAX_SCROLLS = 50  # screens
-CLOSE_S = 5.0
+_END_S = 5.0
 
 _SCROLL = """
 (() => {
@@ -35,7 +39,6 @@ _SCROLL = """
 })()"""
 
 _TIMER = "new Promise((done) => { setTimeout(done, 20); })"  # ms, for a request to be told of
-_NO_SHARED_WORKER = "delete globalThis.SharedWorker"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,30 +57,12 @@ class Job:
     limit_reached: Callable[[], str]
 
 
-async def render_page(browser: Browser, job: Job) -> Rendering:
-    """Raises BrowserCrashed."""
-    context = await browser.new_context(
-        proxy=job.proxy,
-        user_agent=job.user_agent,
-        locale="en",
-        viewport={"width": WIDTH, "height": HEIGHT},
-        service_workers="block",
-        accept_downloads=False,
-        java_script_enabled=True,
-        ignore_https_errors=False,
-        permissions=[],
-    )
-    try:
-        return await _Visit(job, context).run()
-    finally:
-        with suppress(Error, TimeoutError):
-            await asyncio.wait_for(context.close(), CLOSE_S)
-
-
 @dataclass(eq=False)
-class _Visit:
+class Visit:
+    """One page, shown in a tab. `run` raises BrowserCrashed."""
+
     job: Job
-    context: BrowserContext
+    tab: Tab
     errors: list[str] = field(default_factory=list)
     links: dict[str, None] = field(default_factory=dict)
     console: list[str] = field(default_factory=list)
@@ -85,9 +70,31 @@ class _Visit:
     has_crashed: bool = False
     is_late: bool = False
 
+    def __post_init__(self) -> None:
+        self.page, self.session, self.frame_id = self.tab.page, self.tab.session, self.tab.frame_id
+        self.requests = PageRequests(self.job, self.page, self.session, self.errors)
+        self.reader = PageReader(self.page, self.session, self.frame_id, self.errors)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Be told what happens in the tab."""
+        listeners: list[tuple[Any, str, Callable[[Any], Any]]] = [
+            (self.page, "console", self._note_message),
+            (self.page, "pageerror", self._note_exception),
+            (self.page, "crash", self._note_crash),
+            (self.session, "Page.navigatedWithinDocument", self._note_link),
+            *self.requests.listeners(),
+        ]
+        for source, event, listener in listeners:
+            source.on(event, listener)
+        try:
+            yield
+        finally:
+            for source, event, listener in listeners:
+                source.remove_listener(event, listener)
+
     async def run(self) -> Rendering:
         began = time.monotonic()
-        await self._prepare()
         await self._wait(asyncio.create_task(self._get_ready()))
         self.requests.end()
         read = await self.reader.read(self.job.max_html_bytes, is_late=self.is_late)
@@ -114,22 +121,6 @@ class _Visit:
             return {}
         return await take_pictures(self.session, self.reader, self.job.choices, is_readable=is_readable)
 
-    async def _prepare(self) -> None:
-        await self.context.add_init_script(_NO_SHARED_WORKER)
-        self.page = await self.context.new_page()
-        self.context.on("page", self._close_popup)
-        self.page.on("console", self._note_message)
-        self.page.on("pageerror", lambda error: self._note_error(str(error)))
-        self.page.on("crash", self._note_crash)
-        self.session = session = await self.context.new_cdp_session(self.page)
-        session.on("Page.navigatedWithinDocument", self._note_link)
-        self.requests = PageRequests(self.job, self.page, self.errors)
-        await self.requests.prepare(self.context, session)
-        await session.send("Page.enable")
-        tree = await session.send("Page.getFrameTree")
-        self.frame_id = tree["frameTree"]["frame"]["id"]
-        self.reader = PageReader(self.page, session, self.frame_id, self.errors)
-
     # Until the page is ready
 
     async def _wait(self, ready: asyncio.Task[None]) -> None:
@@ -148,7 +139,7 @@ class _Visit:
                 self.errors.append(self._why_not_ready())
         finally:
             ready.cancel()
-            await asyncio.wait({ready}, timeout=CLOSE_S)
+            await asyncio.wait({ready}, timeout=_END_S)
         if limit := self.job.limit_reached():
             self.errors.append(limit)
 
@@ -170,10 +161,11 @@ class _Visit:
     async def _quiet(self) -> None:
         while True:
             self.requests.changed.clear()
+            quiet_s = None if self.requests.open else QUIET_S - CATCH_UP_S
             try:
-                await asyncio.wait_for(self.requests.changed.wait(), None if self.requests.open else QUIET_S)
+                await asyncio.wait_for(self.requests.changed.wait(), quiet_s)
             except TimeoutError:
-                await self._catch_up()
+                await asyncio.gather(self._catch_up(), asyncio.sleep(CATCH_UP_S))
                 if not self.requests.changed.is_set():
                     return
 
@@ -207,6 +199,9 @@ class _Visit:
         if message.type == "error" and REFUSED_HERE not in message.text:
             self._note_error(message.text)
 
+    def _note_exception(self, error: Error) -> None:
+        self._note_error(str(error))
+
     def _note_error(self, text: str) -> None:
         self.console_errors += 1
         if len(self.console) < MAX_MESSAGES:
@@ -215,11 +210,6 @@ class _Visit:
     def _note_crash(self, page: Page) -> None:
         self.has_crashed = True
         self.requests.leave()
-
-    async def _close_popup(self, popup: Page) -> None:
-        if popup is not self.page:
-            with suppress(Error):
-                await popup.close()
 
     def _bytes(self, html: str, length: int) -> bytes:
         limit = self.job.max_html_bytes

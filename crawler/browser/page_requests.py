@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
 from playwright.async_api import (
-    BrowserContext,
     CDPSession,
     Error,
     Frame,
@@ -65,12 +65,14 @@ class PageRequests:
     """`left` is done when the page goes elsewhere, to `redirect_to`; `changed` is set whenever a request begins or
     ends. `errors` gets a line for what was cut short."""
 
-    def __init__(self, job: Job, page: Page, errors: list[str]) -> None:
+    def __init__(self, job: Job, page: Page, session: CDPSession, errors: list[str]) -> None:
         self.job, self.page, self.errors = job, page, errors
+        self._session = session
         self.left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.changed = asyncio.Event()
         self.redirect_to = ""
         self.open: set[Request] = set()  # under way
+        self._known: set[Request] = set()  # news of others are about the page before, in the same tab
         self.total = self.own_total = 0  # that went out; those to the page's own host and port
         self._own = host_and_port(job.url)
         self._is_over = False
@@ -83,17 +85,15 @@ class PageRequests:
         self._sockets: list[Resource] = []
         self._recorder = Recorder(job.headers_for, job.max_html_bytes, errors) if job.choices.records else None
 
-    async def prepare(self, context: BrowserContext, session: CDPSession) -> None:
-        """Before the page is opened."""
-        self._session = session
-        await context.route("**/*", self._route)
-        await context.route_web_socket(lambda _: True, self._route_socket)
-        self.page.on("request", self._note_request)
-        self.page.on("response", self._note_response)
-        self.page.on("requestfinished", self._note_whole)
-        self.page.on("requestfailed", self._note_cut)
-        session.on("Fetch.requestPaused", self._route_hop)
-        await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
+    def listeners(self) -> list[tuple[Any, str, Callable[[Any], Any]]]:
+        """Who is to tell it of which event."""
+        return [
+            (self.page, "request", self._note_request),
+            (self.page, "response", self._note_response),
+            (self.page, "requestfinished", self._note_whole),
+            (self.page, "requestfailed", self._note_cut),
+            (self._session, "Fetch.requestPaused", self._route_hop),
+        ]
 
     def end(self) -> None:
         """No further request goes out."""
@@ -105,7 +105,7 @@ class PageRequests:
         if not self.left.done():
             self.left.set_result(None)
 
-    async def _route(self, route: Route) -> None:
+    async def route(self, route: Route) -> None:
         with suppress(Error):  # the page is gone
             request = route.request
             frame = self._frame_of(request)
@@ -186,7 +186,7 @@ class PageRequests:
             return "not allowed"
         return "too late" if self._is_over else ""
 
-    async def _route_socket(self, socket: WebSocketRoute) -> None:
+    async def route_socket(self, socket: WebSocketRoute) -> None:
         with suppress(Error):
             why = await self._take(socket.url, "websocket")
             if len(self._sockets) < MAX_RESOURCES:
@@ -206,6 +206,7 @@ class PageRequests:
         self.own_total += more if self._is_own(url) else 0
 
     def _note_request(self, request: Request) -> None:
+        self._known.add(request)
         if request.redirected_from is not None:
             self._redirects[request.url] += 1
         if request.resource_type not in STREAMS and not self._is_document(request):
@@ -214,7 +215,7 @@ class PageRequests:
 
     def _note_response(self, response: Response) -> None:
         request, status = response.request, response.status
-        if self._is_document(request):
+        if request not in self._known or self._is_document(request):
             return
         if why := own_reply(response.headers):  # the proxy's, where the server has sent none
             self._note_resource(request, None, why, FAILED)
@@ -224,7 +225,7 @@ class PageRequests:
     def _note_end(self, request: Request) -> None:
         self.open.discard(request)
         self.changed.set()
-        if not request.failure or request in self._blocked or self._is_document(request):
+        if request not in self._known or not request.failure or request in self._blocked or self._is_document(request):
             return
         if why := self._refused_hops.get(request.url):
             self._note_blocked(request, why)
@@ -238,7 +239,7 @@ class PageRequests:
 
     def _note_whole(self, request: Request) -> None:
         self._note_end(request)
-        if self._recorder is not None and not self._is_document(request):
+        if self._recorder is not None and request in self._known and not self._is_document(request):
             self._recorder.record(request)
 
     def _note_cut(self, request: Request) -> None:

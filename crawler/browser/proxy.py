@@ -72,7 +72,7 @@ class GuardProxy:
         """`hosts_one_by_one`: "host:port" of hosts with at most one open connection at a time. `gateway`: the crawl's
         own proxy, through which all connections go."""
         judge = guard if self._resolver is None else replace(guard, resolver=self._resolver)
-        admission = Admission(judge, limits, hosts_one_by_one, gateway, self._dismiss)
+        admission = Admission(judge, limits, hosts_one_by_one, gateway, self._dismiss, self._cut)
         self._admissions[admission.username] = admission
         return admission
 
@@ -94,7 +94,11 @@ class GuardProxy:
         self.close()
 
     def _dismiss(self, admission: Admission) -> None:
-        if self._admissions.pop(admission.username, None) is not None and self._thread.is_alive():
+        if self._admissions.pop(admission.username, None) is not None:
+            self._cut(admission)
+
+    def _cut(self, admission: Admission) -> None:
+        if self._thread.is_alive():
             asyncio.run_coroutine_threadsafe(_end(admission.tasks), self._loop).result()
 
     # All below runs in the proxy's thread, but for _opened
@@ -207,7 +211,7 @@ class _Opening(Exchange):
         self._admission = admission
 
     def time_left(self, seconds: float) -> float:
-        if self._admission.is_closed:
+        if self._admission.is_closed or self._admission.is_paused:
             raise Aborted
         return super().time_left(seconds)
 

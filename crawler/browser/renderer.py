@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,6 +24,7 @@ from crawler.http.guard import Guard
 if TYPE_CHECKING:
     from crawler.browser.driver import Browser
     from crawler.browser.result import Rendering
+    from crawler.browser.tab import Place
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ class Renderer:
 
     def __init__(self, *, browser: Browser | None = None, proxy: GuardProxy | None = None) -> None:
         try:
-            from crawler.browser import driver, page  # Playwright is optional, and slow to import
+            from crawler.browser import driver, page, tab  # Playwright is optional, and slow to import
         except ImportError:
             raise BrowserMissing(NO_PLAYWRIGHT) from None
         self._browser = browser or driver.shared()
@@ -47,7 +48,7 @@ class Renderer:
         self._under_way: Future[Rendering] | None = None
         self._is_aborted = False
         self._crashed = driver.BrowserCrashed
-        self._page = page
+        self._page, self._tab = page, tab
 
     def render(
         self,
@@ -55,6 +56,7 @@ class Renderer:
         fetched: Fetched,
         choices: RenderChoices,
         *,
+        site: Hashable = None,
         guard: Guard,
         gateway: Gateway | None = None,
         user_agent: str,
@@ -67,7 +69,9 @@ class Renderer:
         For each further request to the page's own host and port `may_request(url)` and then `take_turn()` are called
         in the calling task, where they may wait, at the cost of the page's time; if one is False it is not sent.
         `headers_for(url)` is called in another thread: the headers that a request gets in addition. `gateway`: the
-        crawl's own proxy, through which all of them go.
+        crawl's own proxy, through which all of them go. `site`: pages with the same one may share a
+        browser context, one after the other; None = a context for this page alone. It names the crawl, the host and
+        all that guard, gateway, limits and user agent depend on.
 
         Works in a task of an event loop and in a plain thread. Raises BrowserMissing and BrowserCrashed; however it
         ends, nothing of the page goes on.
@@ -76,36 +80,56 @@ class Renderer:
         questions = _Questions(lambda asked: may_request(asked) and take_turn())
         limits = ProxyLimits(max_bytes=choices.max_bytes, max_connections=64, connect_seconds=5.0, idle_seconds=10.0)
         own = frozenset({_place(url)})
-        with self._proxy.admit(guard, limits, hosts_one_by_one=own, gateway=gateway) as admission:
-            job = self._page.Job(
-                url=url,
-                fetched=fetched,
-                choices=choices,
-                user_agent=user_agent,
-                proxy={
-                    "server": f"http://127.0.0.1:{self._proxy.port}",
-                    "username": admission.username,
-                    "password": admission.password,
-                    "bypass": BYPASS,
-                },
-                max_html_bytes=conf.max_body_bytes(),
-                headers_for=headers_for,
-                ask=questions.ask,
-                limit_reached=lambda: admission.limit_reached,
-            )
-            rendering: Future[Rendering] = self._browser.run(lambda chromium: self._page.render_page(chromium, job))
-            self._under_way = rendering
-            try:
-                if self._is_aborted:
-                    raise Aborted
-                return with_refusals(questions.answer_until(rendering, choices.seconds + GRACE_S), admission.refused)
-            except CancelledError:
-                raise Aborted from None
-            except TimeoutError:
-                raise self._crashed("the browser did not answer") from None
-            finally:
-                rendering.cancel()  # nothing if it is done
-                self._under_way = None
+        place = self._browser.kept.take(site) if site is not None else None
+        if place is None:
+            place = self._tab.Place(self._proxy.admit(guard, limits, hosts_one_by_one=own, gateway=gateway))
+        else:
+            place.admission.begin()
+        admission, refused = place.admission, place.admission.refused
+        job = self._page.Job(
+            url=url,
+            fetched=fetched,
+            choices=choices,
+            user_agent=user_agent,
+            proxy={
+                "server": f"http://127.0.0.1:{self._proxy.port}",
+                "username": admission.username,
+                "password": admission.password,
+                "bypass": BYPASS,
+            },
+            max_html_bytes=conf.max_body_bytes(),
+            headers_for=headers_for,
+            ask=questions.ask,
+            limit_reached=lambda: admission.limit_reached,
+        )
+        rendering: Future[Rendering] = self._browser.run(
+            lambda chromium: place.render(chromium, job, keeps=site is not None)
+        )
+        self._under_way = rendering
+        try:
+            if self._is_aborted:
+                raise Aborted
+            shown = questions.answer_until(rendering, choices.seconds + GRACE_S)
+        except CancelledError:
+            raise Aborted from None
+        except TimeoutError:
+            raise self._crashed("the browser did not answer") from None
+        finally:
+            rendering.cancel()  # nothing if it is done
+            self._under_way = None
+            self._leave(place, site)
+        return with_refusals(shown, refused)
+
+    def _leave(self, place: Place, site: Hashable) -> None:
+        """Nothing of the page goes on."""
+        if place.tab is None:
+            place.admission.close()
+            return
+        place.admission.pause()
+        in_the_way = self._browser.kept.put(site, place)
+        if in_the_way is not None and in_the_way.tab is not None:
+            in_the_way.admission.close()
+            self._browser.do(in_the_way.tab.close())
 
     def abort(self) -> None:
         """End the page under way, whose `render` raises Aborted, and begin no other; called by any thread."""

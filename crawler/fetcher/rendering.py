@@ -3,7 +3,7 @@ further request to the page's own host."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,9 +39,12 @@ class PageRenderer:
         slot: HostSlot,
         robots: RobotsChecker | None,
         note_sent: Callable[[], None],
+        site: Hashable,
     ) -> None:
+        """`site` names the crawl, the host and the policy."""
         self._policy, self._slot, self._robots, self._note_sent = policy, slot, robots, note_sent
         self._guard = guard
+        self._site = site if conf.shares_browser_context() else None
         credentials = encryption.opened(policy.sealed)
         self._headers = RequestHeaders(policy.user_agent, credentials, policy.own_hosts)
         self._gateway = gateway_of(credentials.proxy, guard)
@@ -70,6 +73,7 @@ class PageRenderer:
             task.url,
             fetched,
             self._choices,
+            site=self._site,
             guard=self._guard,
             gateway=self._gateway,
             user_agent=self._policy.user_agent,

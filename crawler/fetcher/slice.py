@@ -237,8 +237,9 @@ class SliceRun:
                 holder = self._session.holder(self._number)
                 self._robots = RobotsChecker(self._fetcher, self._session.robots_cache, self.slot, holder, self._now)
             if self._session.batch.rendered:
+                site = (self._session.batch.crawl, *self._terms)
                 self._renderer = PageRenderer(
-                    self._policy, self._session.guard, self.slot, self._robots, self._note_sent
+                    self._policy, self._session.guard, self.slot, self._robots, self._note_sent, site
                 )
             self._page_fetcher = PageFetcher(
                 self._fetcher,

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
+from django.conf import LazySettings
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.browser.result import RecordedResource, Rendering
@@ -80,6 +81,20 @@ def test_always_renders_every_page_once(bench: Bench, browser: Browser) -> None:
     assert set(rendering_of(bench).values()) == {"always"}
     assert sorted(browser.rendered) == ["/", "/cart", "/hidden", "/shop", "/text"]
     assert bench.site.hits["/shop"] == 1
+
+
+def test_pages_of_a_host_share_a_browser_context_where_that_is_set(
+    bench: Bench, browser: Browser, settings: LazySettings
+) -> None:
+    come()
+    for context in ("page", "site", "site"):
+        settings.CRAWLER_BROWSER_CONTEXT = context
+        bench.start("/shop", render="auto")
+        work(bench)
+    (alone, *_), one, another = browser.sites[:2], set(browser.sites[2:4]), set(browser.sites[4:])
+    assert alone is None
+    assert len(one) == len(another) == 1
+    assert one != another  # crawls share none
 
 
 @pytest.mark.site({"/": site.page("/file", "/gone"), "/file": Reply("x", headers={"Content-Type": "text/plain"})})

@@ -39,6 +39,7 @@ class Pages:
         may_request: Callable[[str], bool] = lambda url: True,
         take_turn: Callable[[], bool] = lambda: True,
         headers_for: Callable[[str], Mapping[str, str]] = lambda url: {},
+        site: str | None = None,
         **choices: object,
     ) -> Rendering:
         """As the page "/" of the server."""
@@ -46,6 +47,7 @@ class Pages:
             f"{server.origin}/",
             fetched(document, headers),
             RenderChoices(**choices),  # type: ignore[arg-type]
+            site=site,
             guard=HERE,
             user_agent=AGENT,
             headers_for=headers_for,

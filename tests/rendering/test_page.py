@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,9 @@ def test_a_request_that_is_under_way_while_the_machine_is_busy_is_waited_for(pag
     def hold_up(url: str) -> dict[str, str]:
         """Playwright's process stands still for longer than a page is to be quiet."""
         for pid in nodes:
-            os.kill(pid, signal.SIGSTOP)
-            threading.Timer(0.8, os.kill, (pid, signal.SIGCONT)).start()
+            with suppress(ProcessLookupError):  # that of an earlier browser
+                os.kill(pid, signal.SIGSTOP)
+                threading.Timer(0.8, os.kill, (pid, signal.SIGCONT)).start()
         return {}
 
     pages.render(server, "<p id=done>", **READY)  # the browser runs

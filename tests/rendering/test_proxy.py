@@ -215,6 +215,28 @@ def test_a_closed_admission_has_no_password(proxy: GuardProxy, canary: Canary) -
     assert status(ask(proxy, request(f"CONNECT site.test:{canary.port}", closed))) == 407
 
 
+def test_a_paused_admission_is_of_use_again_when_another_page_begins(proxy: GuardProxy) -> None:
+    with Server({"/": page("x", then=Then.CLOSE)}) as server, proxy.admit(SITE, LIMITS) as admission:
+        asked_for = request(f"GET http://site.test:{server.port}/", admission)
+        ask(proxy, asked_for)
+        assert admission.connections == 1
+        admission.pause()
+        assert status(ask(proxy, asked_for)) == 503
+        admission.begin()
+        assert (admission.connections, admission.bytes_received) == (0, 0)
+        assert status(ask(proxy, asked_for)) == 200
+
+
+def test_pausing_an_admission_cuts_its_connections(proxy: GuardProxy) -> None:
+    with (
+        Server({}) as server,
+        proxy.admit(SITE, LIMITS) as admission,
+        tunnel(proxy, admission, f"site.test:{server.port}") as sock,
+    ):
+        admission.pause()
+        assert read_all(sock) == b""
+
+
 def test_it_says_itself_that_a_password_is_right(proxy: GuardProxy, admission: Admission) -> None:
     line = f"GET {proxy.url}"
     assert (status(ask(proxy, request(line, admission))), admission.refused) == (200, [])
