@@ -13,6 +13,7 @@ NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: receivers of pages are being 
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 SCALE = f"{PREFIX}:scale"  # string with a TTL: how many workers were wanted last, see `frontier.workload`
+BROWSER_SCALE = f"{PREFIX}:browser-scale"  # the same for browser workers
 AUTOSCALERS = f"{PREFIX}:autoscalers"  # hash with a short TTL: see `frontier.autoscalers`
 SCALED_BY_API = f"{PREFIX}:scaled-by-api"  # string with a TTL of a minute: an autoscaler such as KEDA asks by the API
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`

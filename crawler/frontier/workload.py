@@ -53,9 +53,11 @@ class CrawlLoad:
     needs_tick: bool  # its manager has something to do, or is at work
 
 
-def read_workload(redis: Redis, crawls: Sequence[str], now: float, horizon: float) -> list[CrawlLoad]:
-    """The load of these crawls. `now` and `horizon` in epoch seconds: pages that may not be requested before `horizon`
-    are left out.
+def read_workload(
+    redis: Redis, crawls: Sequence[str], now: float, horizon: float, *, rendered: bool = False
+) -> list[CrawlLoad]:
+    """The load of these crawls, without the pages that a browser renders, or of those alone. `now` and `horizon` in
+    epoch seconds: pages that may not be requested before `horizon` are left out.
 
     Of each crawl the largest lanes are read one by one, MAX_LANES at most over all crawls (but MIN_LANES_PER_CRAWL of
     each); the others are counted only.
@@ -63,7 +65,7 @@ def read_workload(redis: Redis, crawls: Sequence[str], now: float, horizon: floa
     if not crawls:
         return []
     per_crawl = max(MIN_LANES_PER_CRAWL, min(MAX_LANES_PER_CRAWL, MAX_LANES // len(crawls)))
-    outlines = _outlines(redis, crawls, now, horizon, per_crawl)
+    outlines = _outlines(redis, crawls, now, horizon, per_crawl, rendered)
     with redis.pipeline(transaction=False) as pipe:
         for outline in outlines:
             _ask_lanes(pipe, outline, horizon)
@@ -76,6 +78,7 @@ class _Outline:
     """The first look at a crawl."""
 
     keys: CrawlKeys
+    rendered: bool  # its lanes are those of pages that a browser renders
     lanes: Sequence[str]  # to be read one by one
     slices: dict[str, int]  # lane -> slices handed out; of all lanes
     pages_a_slice: float  # on average
@@ -83,13 +86,16 @@ class _Outline:
     needs_tick: bool
 
 
-def _outlines(redis: Redis, crawls: Sequence[str], now: float, horizon: float, at_most: int) -> list[_Outline]:
+def _outlines(
+    redis: Redis, crawls: Sequence[str], now: float, horizon: float, at_most: int, rendered: bool
+) -> list[_Outline]:
     keys_of = [CrawlKeys(crawl) for crawl in crawls]
     with redis.pipeline(transaction=False) as pipe:
         for keys in keys_of:
-            pipe.zrevrange(keys.weights, 0, at_most - 1)
+            kind = keys.lanes(rendered=rendered)
+            pipe.zrevrange(kind.weights, 0, at_most - 1)
             pipe.hgetall(keys.active)  # as long as the list of slices handed out
-            pipe.zcount(keys.hosts, "-inf", horizon)
+            pipe.zcount(kind.hosts, "-inf", horizon)
             pipe.zcard(keys.hosts)
             pipe.zcard(keys.lanes(rendered=True).hosts)
             pipe.exists(keys.cursor)
@@ -98,19 +104,21 @@ def _outlines(redis: Redis, crawls: Sequence[str], now: float, horizon: float, a
             pipe.zcount(keys.leases, "-inf", now)
             pipe.scard(keys.taken)
         answers = iter(pipe.execute())
-    return [_outline(keys, list(islice(answers, COMMANDS_PER_CRAWL)), at_most) for keys in keys_of]
+    return [_outline(keys, list(islice(answers, COMMANDS_PER_CRAWL)), at_most, rendered) for keys in keys_of]
 
 
-def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int) -> _Outline:
-    heaviest, active, due_lanes, lanes, rendered, has_cursor, in_tick, leases, overdue, taken = answers
-    slices = {lane.decode(): int(number) for lane, number in active.items() if not retries.is_rendered(lane.decode())}
+def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int, rendered: bool) -> _Outline:
+    heaviest, active, due_lanes, lanes, lanes_of_browsers, has_cursor, in_tick, leases, overdue, taken = answers
+    names = {lane.decode(): int(number) for lane, number in active.items()}
+    slices = {lane: number for lane, number in names.items() if retries.is_rendered(lane) is rendered}
     return _Outline(
         keys=keys,
+        rendered=rendered,
         lanes=list(dict.fromkeys([*list(slices)[:at_most], *(lane.decode() for lane in heaviest)]))[:at_most],
         slices=slices,
-        pages_a_slice=taken / max(1, sum(slices.values())),
+        pages_a_slice=1.0 if rendered else taken / max(1, sum(slices.values())),  # a browser shows one at a time
         due_lanes=due_lanes,
-        needs_tick=bool(in_tick or overdue or not has_cursor or not (lanes or rendered or leases)),
+        needs_tick=bool(in_tick or overdue or not has_cursor or not (lanes or lanes_of_browsers or leases)),
     )
 
 
@@ -118,7 +126,7 @@ def _ask_lanes(pipe: Pipeline, outline: _Outline, horizon: float) -> None:
     keys = outline.keys
     for lane in outline.lanes:
         pipe.zcount(keys.queue(lane), "-inf", horizon)
-        pipe.zscore(keys.hosts, lane)
+        pipe.zscore(keys.lanes(rendered=outline.rendered).hosts, lane)
         pipe.hget(keys.rest, lane)
         pipe.hget(keys.silent, retries.host_of(lane))
 
@@ -143,7 +151,8 @@ def _load(outline: _Outline, answers: Iterator[Any], horizon: float) -> CrawlLoa
     )
 
 
-# The figure that was shown last, so that it does not flap whichever process is asked.
+# The figures that were shown last, so that they do not flap whichever process is asked: the key SCALE has the number of
+# workers, BROWSER_SCALE that of browser workers.
 
 
 @dataclass(frozen=True)
@@ -152,9 +161,9 @@ class ShownFigure:
     at: float  # epoch seconds
 
 
-def shown_figure(redis: Redis) -> ShownFigure | None:
+def shown_figure(redis: Redis, key: str = SCALE) -> ShownFigure | None:
     """None when there is none, or another version stored it."""
-    raw = cast(bytes | None, redis.get(SCALE))
+    raw = cast(bytes | None, redis.get(key))
     try:
         wanted, lower_since, highest, at = json.loads(raw or b"null")
     except (TypeError, ValueError):
@@ -170,9 +179,9 @@ def restore_figure(redis: Redis, before: ShownFigure) -> None:
         store_figure(redis, before)
 
 
-def store_figure(redis: Redis, figure: ShownFigure) -> None:
+def store_figure(redis: Redis, figure: ShownFigure, key: str = SCALE) -> None:
     """Of two concurrent calls one may be lost: the next corrects that. A full Redis refuses it, and the figure is shown
     as it is."""
     steady = figure.steady
     with suppress(ResponseError):
-        redis.set(SCALE, json.dumps([steady.wanted, steady.lower_since, steady.highest, figure.at]), ex=FIGURE_TTL_S)
+        redis.set(key, json.dumps([steady.wanted, steady.lower_since, steady.highest, figure.at]), ex=FIGURE_TTL_S)

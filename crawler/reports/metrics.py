@@ -25,7 +25,7 @@ from crawler.frontier.metrics import QueueMetrics, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
 from crawler.queueing import queues
 from crawler.queueing.workers import browser_places, listeners
-from crawler.reports import scale
+from crawler.reports.scale import Scale, scale_of
 
 _OPTIONS_IF_RUNNING = Case(When(state=State.RUNNING, then=F("options")), output_field=JSONField())
 """Those of the other crawls, which may be thousands, are not read."""
@@ -59,7 +59,7 @@ class Browsers:
 class FromRedis:
     jobs: Mapping[str, int]  # queue -> jobs that wait
     workers: Mapping[str, int]  # queue -> workers that listen to it
-    workers_wanted: int | None  # see `reports.scale`; None = not known which crawls run
+    scale: Scale | None  # how many workers would be useful; None = not known which crawls run
     frontier: QueueMetrics
     ticks: TickTimes
     browsers: Browsers
@@ -98,7 +98,7 @@ def of_redis(running: Mapping[str, CrawlOptions] | None) -> FromRedis | None:
         return FromRedis(
             jobs=queues.waiting_jobs(),
             workers=listeners(),
-            workers_wanted=None if running is None else scale.scale_of(running).wanted,
+            scale=None if running is None else scale_of(running),
             frontier=metrics.read_queue_metrics(redis, list(running or ()), clock.epoch_seconds()),
             ticks=metrics.read_tick_times(redis),
             browsers=_browsers(redis, running or {}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -18,18 +18,25 @@ from redis import Redis
 from crawler import clock, conf
 from crawler.core.crawl import scaling
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.options import NEVER, CrawlOptions
 from crawler.core.crawl.politeness import chosen_delay, host_delay
 from crawler.core.crawl.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of
 from crawler.core.text.quantities import count, counted
 from crawler.frontier import workload
+from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.inspect import HostSnapshot, host_snapshots
+from crawler.frontier.keys import BROWSER_SCALE, SCALE
 from crawler.frontier.workload import CrawlLoad, LaneLoad, ShownFigure
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.workers import worker_count
 
 FRESH_S = 5.0  # a figure that was found within so many seconds is shown again on pages that look each second
+
+
+RENDERED_PAGE_S = 2.0
+"""Time that a page is taken to spend in a browser, in seconds: an application that fetches its data takes one to three
+on a machine with work to do."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,9 @@ class Scale:
     total: Demand
     by_crawl: Mapping[str, Demand]  # of each running crawl, as if it were alone
     managers: int  # ticks and notice jobs that wait
+    browsers_wanted: int  # browser workers that would be useful; it falls late, too
+    browsers_running: int
+    for_browsers: Demand  # of the pages that a browser is to render, which are not in `total`
 
 
 def running_crawls() -> dict[str, CrawlOptions]:
@@ -59,14 +69,32 @@ def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
     total = scaling.demand(work for of_one in works.values() for work in of_one)
     by_crawl = {crawl: scaling.demand(of_one) for crawl, of_one in works.items()}
     batches = conf.max_batches() * sum(demand.connections > 0 for demand in by_crawl.values())
+    for_browsers = _demand_for_browsers(redis, running, now)
     found = scaling.workers_wanted(total, places=_places(), batches=batches, managers=managers)
     return Scale(
-        wanted=_steady(redis, found, now),
+        wanted=_steady(redis, found, now, SCALE),
         found=found,
         running=worker_count(),
         total=total,
         by_crawl=by_crawl,
         managers=managers,
+        browsers_wanted=_steady(redis, _browsers_found(for_browsers), now, BROWSER_SCALE),
+        browsers_running=len(BrowserPlaces(redis).workers(now)),
+        for_browsers=for_browsers,
+    )
+
+
+def _demand_for_browsers(redis: Redis, running: Mapping[str, CrawlOptions], now: float) -> Demand:
+    rendering = {crawl: options for crawl, options in running.items() if options.render != NEVER}
+    loads = workload.read_workload(redis, list(rendering), now, now + HORIZON_S, rendered=True)
+    works = [work for of_one in _works(redis, loads, rendering, now).values() for work in of_one]
+    return scaling.demand(replace(work, response_s=RENDERED_PAGE_S) for work in works)
+
+
+def _browsers_found(demand: Demand) -> int:
+    """Browser workers with enough places for these pages. One of their batches is a page at a time."""
+    return scaling.workers_wanted(
+        demand, places=conf.browser_places(), batches=demand.connections, managers=0, page_cpu_s=0.0
     )
 
 
@@ -74,10 +102,10 @@ def _places() -> int:
     return scaling.places_of_worker(conf.worker_connections(), conf.worker_batches())
 
 
-def _steady(redis: Redis, found: int, now: float) -> int:
-    known = workload.shown_figure(redis)
+def _steady(redis: Redis, found: int, now: float, key: str) -> int:
+    known = workload.shown_figure(redis, key)
     steady = scaling.smoothed(known.steady if known else None, found, now, conf.worker_idle_seconds())
-    workload.store_figure(redis, ShownFigure(steady, now))
+    workload.store_figure(redis, ShownFigure(steady, now), key)
     return steady.wanted
 
 
@@ -162,25 +190,34 @@ def _delay(options: CrawlOptions, crawl_delay: float | None) -> float:
 
 
 def plain(scale: Scale, visible: QuerySet[Crawl]) -> dict[str, Any]:
-    """`wanted`, `running` and `reasons`: a line for each running crawl among the `visible` ones, those that could use
-    the most connections first, one for all others, and one for the sum."""
+    """`wanted` and `running`, the same of browser workers, and `reasons`: a line for each running crawl among the
+    `visible` ones, those that could use the most connections first, one for all others, one for the sum, and one for
+    what browsers have to do."""
     sites = {str(crawl.id): crawl.site for crawl in visible.filter(pk__in=list(scale.by_crawl))}
-    return {"wanted": scale.wanted, "running": scale.running, "reasons": list(_reasons(scale, sites))}
+    return {
+        "wanted": scale.wanted,
+        "running": scale.running,
+        "browsers_wanted": scale.browsers_wanted,
+        "browsers_running": scale.browsers_running,
+        "reasons": list(_reasons(scale, sites)),
+    }
 
 
 def text(found: Mapping[str, Any]) -> str:
     """The same for a terminal."""
-    reasons = "".join(f"{line}\n" for line in found["reasons"])
-    return f"{of_useful_workers(found['running'], found['wanted'])}\n{reasons}"
+    lines = [of_useful_workers(found["running"], found["wanted"])]
+    if found["browsers_wanted"] or found["browsers_running"]:
+        lines.append(of_useful_workers(found["browsers_running"], found["browsers_wanted"], "browser worker"))
+    return "".join(f"{line}\n" for line in (*lines, *found["reasons"]))
 
 
-def of_useful_workers(running: int, wanted: int) -> str:
+def of_useful_workers(running: int, wanted: int, kind: str = "worker") -> str:
     """How many workers run, and how many would be useful, in one sentence."""
     if not wanted:
-        return f"No worker is needed now; {'1 runs' if running == 1 else f'{count(running)} run'}."
+        return f"No {kind} is needed now; {'1 runs' if running == 1 else f'{count(running)} run'}."
     if running > wanted:
-        return f"{counted(running, 'worker')} run; {count(wanted)} would be enough now."
-    return f"{count(running)} of {counted(wanted, 'useful worker')} {'runs' if running == 1 else 'run'}."
+        return f"{counted(running, kind)} run; {count(wanted)} would be enough now."
+    return f"{count(running)} of {counted(wanted, f'useful {kind}')} {'runs' if running == 1 else 'run'}."
 
 
 def _reasons(scale: Scale, sites: Mapping[str, str]) -> Iterator[str]:
@@ -201,8 +238,12 @@ def _in_all(scale: Scale) -> Iterator[str]:
         )
     elif scale.managers:
         yield "A tick or a notice waits for a worker."
-    else:
+    elif not scale.for_browsers.connections:
         yield f"Nothing is due within {HORIZON_S:g} seconds."
+    if scale.for_browsers.connections:
+        places = counted(conf.browser_places(), "place")
+        enough = counted(_browsers_found(scale.for_browsers), "browser worker")
+        yield f"In browsers {_can_use(scale.for_browsers)}: with {places} each, {enough} can do it."
     if scale.wanted > scale.found:
         yield f"{counted(scale.wanted, 'worker')} had work in the last {conf.worker_idle_seconds():g} seconds."
 

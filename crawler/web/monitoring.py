@@ -163,8 +163,10 @@ def _of_redis(redis: FromRedis) -> Iterator[Metric]:
     frontier, ticks = redis.frontier, redis.ticks
     yield _by("crawler_queue_jobs", "Jobs waiting in RQ's queues.", "queue", redis.jobs)
     yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
-    if redis.workers_wanted is not None:
-        yield _one("crawler_workers_wanted", "Workers that would be useful now.", redis.workers_wanted)
+    if (scale := redis.scale) is not None:
+        yield _one("crawler_workers_wanted", "Workers that would be useful now.", scale.wanted)
+        means = "Browser workers that would be useful now."
+        yield _one("crawler_browser_workers_wanted", means, scale.browsers_wanted)
     yield _one("crawler_reports_waiting", "Results of fetch jobs not processed yet.", frontier.reports)
     yield _one("crawler_leases", "Batches handed out.", frontier.leases)
     yield _one("crawler_leases_overdue", "Batches whose lease has to be checked.", frontier.overdue_leases)

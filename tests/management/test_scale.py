@@ -24,6 +24,8 @@ def test_nothing_to_do_is_told(real_redis: Redis, capsys: pytest.CaptureFixture[
     assert json.loads(said(capsys, "--json")) == {
         "wanted": 0,
         "running": 0,
+        "browsers_wanted": 0,
+        "browsers_running": 0,
         "reasons": ["Nothing is due within 60 seconds."],
     }
     assert len(said(capsys).splitlines()) == 2

@@ -15,9 +15,11 @@ from crawler import clock
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import Pace
+from crawler.core.crawl.retries import lane_of
 from crawler.core.crawl.scaling import HORIZON_S
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
+from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import Level, QueueItem
@@ -261,6 +263,59 @@ def test_an_autoscaler_that_looks_each_second_reads_no_older_figure(
     later = time.time() + CHECK_INTERVAL_S + 0.01
     monkeypatch.setattr(clock, "epoch_seconds", lambda: later)
     assert running_and_wanted(CHECK_INTERVAL_S) == (0, 1)
+
+
+# Pages that a browser is to render.
+
+
+def put_for_browsers(redis: Redis, pages: int, host: str) -> None:
+    put(redis, pages, lane_of(host, is_suspect=False, deaths=0, is_rendered=True))
+
+
+def test_pages_for_a_browser_ask_for_a_browser_worker_and_for_no_other(twin: Redis) -> None:
+    known(twin, SLOW)
+    put_for_browsers(twin, 10, SLOW)
+    waiting = found(render="always")
+    assert (waiting.browsers_wanted, waiting.browsers_running, waiting.wanted) == (1, 0, 0)
+
+
+def test_pages_that_need_none_ask_for_no_browser_worker(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 1_000, SLOW)
+    usual = found(render="auto")
+    assert (usual.browsers_wanted, usual.wanted) == (0, 1)
+
+
+def test_many_hosts_ask_for_as_many_as_have_places_for_their_pages(twin: Redis, settings: Any) -> None:
+    settings.CRAWLER_BROWSER_PLACES = 6
+    for place in range(10):
+        put_for_browsers(twin, 1_000, f"{place}.example")
+        known(twin, f"{place}.example")
+    assert found(render="always", concurrency=3).browsers_wanted == 5  # 30 pages at a time
+    assert found(render="always", concurrency=3, delay=1.0).browsers_wanted == 5  # which falls late
+
+
+def test_a_polite_host_asks_for_one_browser_worker_however_many_pages_wait(twin: Redis) -> None:
+    known(twin, SLOW)
+    put_for_browsers(twin, 5_000, SLOW)
+    assert found(render="always", concurrency=16, delay=1.0).browsers_wanted == 1
+
+
+def test_a_browser_worker_that_is_there_is_counted(twin: Redis) -> None:
+    BrowserPlaces(twin).register(BrowserWorker("one", 6), time.time())
+    assert scale_of({}).browsers_running == 1
+
+
+def test_the_reasons_name_what_browsers_have_to_do(twin: Redis) -> None:
+    known(twin, SLOW)
+    put_for_browsers(twin, 10, SLOW)
+    told = plain(found(render="always", concurrency=4), Crawl.objects.none())
+    assert (told["browsers_wanted"], told["browsers_running"]) == (1, 0)
+    assert told["reasons"][-1] == (
+        "In browsers 4 connections to 1 host, 10 pages due, 10 of them within 10 seconds: with 6 places each, "
+        "1 browser worker can do it."
+    )
+    assert "0 of 1 useful browser worker run." in scale.text(told)
 
 
 # In words.

@@ -98,7 +98,8 @@ def test_the_workers_that_would_be_useful_are_told(as_root: Client, real_redis: 
         real_redis.zadd(keys.queue("a.test"), {"3": 0})
         real_redis.zadd(keys.hosts, {"a.test": 0})
         real_redis.zadd(keys.weights, {"a.test": 1})
-    assert read(as_root)["crawler_workers_wanted", ""] == 1
+    found = read(as_root)
+    assert (found["crawler_workers_wanted", ""], found["crawler_browser_workers_wanted", ""]) == (1, 0)
 
 
 def test_the_time_of_ticks_is_a_histogram(as_root: Client, real_redis: Redis) -> None:
