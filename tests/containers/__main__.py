@@ -116,6 +116,7 @@ def _tried(given: argparse.Namespace, machine: Machine, folder: Path, network: N
             trial.confine()
             trial.crawl()
             trial.scale()
+            trial.render()
             trial.stop()
     except Failed:
         trial.show_logs()

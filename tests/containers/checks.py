@@ -51,6 +51,16 @@ def confined(container: str, status: str, written: Iterable[str]) -> list[Check]
     ]
 
 
+def sandboxed(commands: Iterable[str]) -> Check:
+    """By the command lines of a browser's container: a process from which Chromium makes those of pages runs, and none
+    has the switch by which it gives up its sandbox. One more makes those that are no pages, outside of the sandbox."""
+    lines = [line.split() for line in commands]
+    makers = [words for words in lines if "--type=zygote" in words and "--no-zygote-sandbox" not in words]
+    without = [words for words in lines if "--no-sandbox" in words]
+    seen = f"{len(makers)} zygotes in it, {len(without)} processes that gave it up"
+    return Check("Chromium runs in its sandbox", bool(makers) and not without, seen)
+
+
 def exact(receipt: dict[str, Any], requested: Sequence[str], pages: int) -> list[Check]:
     """Of a crawl's receipt, and the pages that its site was asked for."""
     wanted = {"state": "finished", "discovered": pages, "fetched": pages, "failed": 0, "cancelled": 0}

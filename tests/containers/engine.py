@@ -55,9 +55,10 @@ class Engine:
         """podman with the machine's network."""
         return self._machine.run("podman", *arguments, limit=limit)
 
-    def build(self, arguments: Sequence[str], limit: float) -> None:
-        """Build the images of the services, with further arguments for `podman build`."""
-        self._machine.run(*self._compose(f"--podman-build-args={' '.join(arguments)}", "build"), limit=limit)
+    def build(self, service: str, arguments: Sequence[str], limit: float) -> None:
+        """Build the image that a service builds, with further arguments for `podman build`."""
+        given = f"--podman-build-args={' '.join(arguments)}"
+        self._machine.run(*self._compose(given, "--profile", "browser", "build", service), limit=limit)
 
     def compose(self, *arguments: str, limit: float = 180) -> str:
         return self._machine.run(*self._network.within, *self._compose(*arguments), limit=limit)

@@ -24,7 +24,7 @@ def base_of_the_image() -> str:
 
 def images_of_services() -> dict[str, str]:
     """The recipe of each image that deploy/compose.yaml takes from a registry, by the image's name."""
-    named = re.findall(r"^    image: (\S+)$", (ROOT / "deploy" / "compose.yaml").read_text(), re.MULTILINE)
+    named = re.findall(r"^    image: (\S+/\S+)$", (ROOT / "deploy" / "compose.yaml").read_text(), re.MULTILINE)
     return {name: name.rpartition("/")[2].partition(":")[0] for name in named}
 
 

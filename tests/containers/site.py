@@ -1,17 +1,19 @@
 """The site that is crawled, in a container of its own: `python site.py`. Python's own library only.
 
-Page n of a part links to pages 2n+1 and 2n+2 and back to page 0, so that all are found from the first. Every request of
-a page is a line on stdout.
+Page n of a part links to pages 2n+1 and 2n+2 and back to page 0, so that all are found from the first. In the part
+"app" a script writes these links. Every request of a page is a line on stdout.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PORT = 8080
-PARTS = {"fast": (60, 0.0), "slow": (480, 0.15)}
+APP = "app"
+PARTS = {"fast": (60, 0.0), "slow": (480, 0.15), APP: (6, 0.0)}
 """Name of a part: its number of pages, and the seconds each takes."""
 
 
@@ -29,6 +31,8 @@ class Site(BaseHTTPRequestHandler):
         time.sleep(seconds)
         near = [number for number in (0, 2 * int(number) + 1, 2 * int(number) + 2) if number < pages]
         links = "".join(f'<a href="/{part}/{page}">Page {page}</a> ' for page in near)
+        if part == APP:
+            links = f"<div id=root></div><script>document.all.root.innerHTML = {json.dumps(links)}</script>"
         self._answer(200, f"<title>Page {number}</title><p>{links}")
 
     def _answer(self, status: int, text: str) -> None:

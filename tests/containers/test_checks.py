@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.containers.checks import PLACES, confined, exact, receipt_in
+from tests.containers.checks import PLACES, confined, exact, receipt_in, sandboxed
 
 STATUS = """\
 Name:\ttini
@@ -63,6 +63,23 @@ def test_an_exact_crawl_is_accepted() -> None:
 )
 def test_any_other_is_not(receipt: dict[str, Any], requested: list[str]) -> None:
     assert not all(check.is_kept for check in exact(receipt, requested, 2))
+
+
+BROWSER = [
+    "tini -- /app/deploy/container/start worker --render",
+    "chrome --headless",
+    "chrome --type=zygote --no-zygote-sandbox",
+    "chrome --type=zygote",
+]
+
+
+def test_a_browser_in_its_sandbox_is_accepted() -> None:
+    assert sandboxed(BROWSER).is_kept
+
+
+@pytest.mark.parametrize("commands", [[*BROWSER, "chrome --type=renderer --no-sandbox"], BROWSER[:3], []])
+def test_one_without_its_sandbox_or_that_does_not_run_is_not(commands: list[str]) -> None:
+    assert not sandboxed(commands).is_kept
 
 
 def test_the_receipt_is_found_between_other_lines() -> None:

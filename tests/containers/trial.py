@@ -9,19 +9,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.containers import images, site
-from tests.containers.checks import PLACES, TOOLS, USER, Check, confined, exact, receipt_in
+from tests.containers.checks import PLACES, TOOLS, USER, Check, confined, exact, receipt_in, sandboxed
 from tests.containers.engine import COMPOSE_FILE, Engine
 from tests.containers.machine import Machine, Network, processes_naming
 
 IMAGE = "site-crawler"
+OF_BROWSERS = f"{IMAGE}-browser"
 OURS = ("web", "clock", "worker")
+BROWSER = "browser"
 WORKERS = 4
 HEALTHY_WITHIN_S = 120.0
 GRACE_S = 12  # `stop_grace_period` of deploy/compose.yaml
 UP = ("up", "--build", "--no-deps", "-d")
 CRAWL = ("run", "--rm", "--no-deps", "web", "crawl")
 SCALE = ("up", "--no-deps", "-d", "--scale", f"worker={WORKERS}")
-DOWN = ("down", "--remove-orphans", "--volumes")
+UP_WITH_BROWSER = ("--profile", BROWSER, *UP)
+RENDER = ("--render", "always", "--keep", "screenshot", "--json")
+DOWN = ("--profile", BROWSER, "down", "--remove-orphans", "--volumes")
 """What the guide tells a user to type behind `podman-compose -f deploy/compose.yaml`."""
 OVERRIDE = """\
 services:
@@ -46,17 +50,20 @@ class Trial:
         made = images.provide(self._machine, self._engine, self._folder, mirror, may_pull=may_pull)
         for name in made:
             say(f"  {name}: made from Debian {images.DEBIAN}, as it was not pulled")
+        self._build("migrate", IMAGE, images.base_of_the_image(), arguments)
+        self._build(BROWSER, OF_BROWSERS, IMAGE, arguments)
+
+    def _build(self, service: str, image: str, base: str, arguments: Sequence[str]) -> None:
         started = time.monotonic()
-        self._engine.build(["--network=host", *arguments], limit=1500)
-        sizes = [self._size(name) for name in (IMAGE, images.base_of_the_image())]
-        say(f"  {IMAGE}: built in {time.monotonic() - started:.0f} s,", end=" ")
+        self._engine.build(service, ["--network=host", *arguments], limit=1500)
+        sizes = [self._size(name) for name in (image, base)]
+        say(f"  {image}: built in {time.monotonic() - started:.0f} s,", end=" ")
         say(f"{sizes[0]:.0f} MB, {sizes[0] - sizes[1]:.0f} of it on top of its base")
-        user = self._engine.outside("image", "inspect", "--format={{.User}}", IMAGE).strip()
+        user = self._engine.outside("image", "inspect", "--format={{.User}}", image).strip()
         ask = f"for tool in {' '.join(TOOLS)}; do command -v $tool; done; true"
-        found = self._engine.outside("run", "--rm", "--network=none", "--entrypoint=sh", IMAGE, "-c", ask).split()
-        self.note(
-            Check("the image has a user and no tools to build with", user == f"{USER}:{USER}" and not found, user)
-        )
+        found = self._engine.outside("run", "--rm", "--network=none", "--entrypoint=sh", image, "-c", ask).split()
+        kept = user == f"{USER}:{USER}" and not found
+        self.note(Check(f"{image} has a user and no tools to build with", kept, " ".join([user, *found])))
 
     def _size(self, image: str) -> float:
         return int(self._engine.outside("image", "inspect", "--format={{.Size}}", image)) / 1e6
@@ -99,12 +106,15 @@ class Trial:
 
     def confine(self) -> None:
         for service in OURS:
-            name = self._engine.container(service)
-            status = self._engine.inside(name, "cat", "/proc/1/status")
-            attempts = "; ".join(f"touch {place}/new 2>/dev/null && rm {place}/new && echo {place}" for place in PLACES)
-            written = self._engine.inside(name, "sh", "-c", attempts, check=False)
-            for check in confined(service, status, written.split()):
-                self.note(check)
+            self._confine(service)
+
+    def _confine(self, service: str) -> None:
+        name = self._engine.container(service)
+        status = self._engine.inside(name, "cat", "/proc/1/status")
+        attempts = "; ".join(f"touch {place}/new 2>/dev/null && rm {place}/new && echo {place}" for place in PLACES)
+        written = self._engine.inside(name, "sh", "-c", attempts, check=False)
+        for check in confined(service, status, written.split()):
+            self.note(check)
 
     def crawl(self) -> None:
         say("A crawl with one worker")
@@ -125,12 +135,16 @@ class Trial:
 
     def _export(self, crawl: str) -> None:
         """As Parquet, whose package the image has in part only."""
-        web = self._engine.container("web")
-        file = "/tmp/pages.parquet"  # noqa: S108 (of the container)
-        self._engine.inside(web, "python", "manage.py", "export", crawl, "--format=parquet", f"--output={file}")
-        count = f"from pyarrow import parquet; print(parquet.ParquetFile('{file}').metadata.num_rows)"
-        rows = self._engine.inside(web, "python", "-c", count).strip()
+        count = "from pyarrow import parquet; print(parquet.ParquetFile(file).metadata.num_rows)"
+        rows = self._exported(crawl, "parquet", count)
         self.note(Check("its pages are exported as Parquet", rows == str(site.PARTS["fast"][0]), f"{rows} rows"))
+
+    def _exported(self, crawl: str, form: str, count: str) -> str:
+        """What the Python `count` prints of an exported `file`."""
+        web = self._engine.container("web")
+        file = f"/tmp/export.{form}"  # noqa: S108 (of the container)
+        self._engine.inside(web, "python", "manage.py", "export", crawl, f"--format={form}", f"--output={file}")
+        return self._engine.inside(web, "python", "-c", f"file = '{file}'; {count}").strip()
 
     def scale(self) -> None:
         say(f"A crawl with {WORKERS} workers, all but one of which are stopped meanwhile")
@@ -151,6 +165,26 @@ class Trial:
             self.note(Check("they ended while the crawl ran", not receipt.done(), seen))
             self._judge("slow", receipt_in(receipt.result()))
 
+    def render(self) -> None:
+        say("A crawl of pages that their scripts write, with a browser worker")
+        say_typed(*UP_WITH_BROWSER)
+        self._engine.compose(*UP_WITH_BROWSER, limit=420)
+        self._await_health((BROWSER,))
+        self._confine(BROWSER)
+        name = self._engine.container(BROWSER)
+        lines = self._engine.inside(
+            name, "sh", "-c", "for file in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$file; echo; done"
+        )
+        self.note(sandboxed(lines.splitlines()))
+        crawl = ("python", "manage.py", "crawl", self._url(site.APP), *RENDER)
+        receipt = receipt_in(self._engine.inside(self._engine.container("web"), *crawl, limit=150, check=False))
+        self._judge(site.APP, receipt)
+        pages, seen = site.PARTS[site.APP][0], receipt.get("rendered")
+        self.note(Check("all of them were rendered", seen == {"always": pages}, json.dumps(seen)))
+        count = "print(sum(name.endswith('.webp') for name in zipfile.ZipFile(file).namelist()))"
+        shots = self._exported(str(receipt.get("id")), "screenshot.zip", f"import zipfile; {count}")
+        self.note(Check("a screenshot of each was kept", shots == str(pages), shots))
+
     def _stop(self, name: str) -> None:
         """SIGTERM, and SIGKILL after the time that deploy/compose.yaml gives."""
         started = time.monotonic()
@@ -162,7 +196,7 @@ class Trial:
 
     def stop(self) -> None:
         say("The end")
-        for service in OURS:
+        for service in (*OURS, BROWSER):
             for name in self._engine.containers(service):
                 self._stop(name)
         say_typed(*DOWN)

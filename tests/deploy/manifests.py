@@ -14,7 +14,8 @@ from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "deploy" / "kubernetes"
-BASE, EXAMPLE = FOLDER / "base", FOLDER / "example"
+BASE, BROWSER, EXAMPLE = FOLDER / "base", FOLDER / "browser", FOLDER / "example"
+ALL = (BASE, BROWSER, EXAMPLE)
 SCHEMAS = ROOT / "tests" / "data" / "kubernetes" / "schemas.json"
 
 Object = dict[str, Any]
@@ -36,8 +37,8 @@ def objects(*folders: Path) -> list[Object]:
 
 
 def of_kind(kind: str, *folders: Path) -> dict[str, Object]:
-    """Name -> object; of both folders unless others are named."""
-    found = [each for each in objects(*(folders or (BASE, EXAMPLE))) if each["kind"] == kind]
+    """Name -> object; of all folders unless some are named."""
+    found = [each for each in objects(*(folders or ALL)) if each["kind"] == kind]
     return {each["metadata"]["name"]: each for each in found}
 
 
@@ -63,14 +64,14 @@ def pods(*folders: Path) -> dict[str, Object]:
     """Name -> the template of the pods of a Deployment, StatefulSet or Job."""
     return {
         found["metadata"]["name"]: found["spec"]["template"]
-        for found in objects(*(folders or (BASE, EXAMPLE)))
+        for found in objects(*(folders or ALL))
         if "template" in found.get("spec", {})
     }
 
 
 def own_pods() -> dict[str, Object]:
     """Those that run the project's image, by component."""
-    return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod for pod in pods(BASE).values()}
+    return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod for pod in pods(BASE, BROWSER).values()}
 
 
 def container(pod: Object) -> Object:

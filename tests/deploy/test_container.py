@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -14,7 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+from crawler.core.crawl.rendering import MAX_BROWSER_MB
 from crawler.launch import alive as check
+from crawler.launch import worker as launched
 from crawler.queueing import alive
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +27,9 @@ COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 START = DEPLOY / "container" / "start"
 GUIDE = (ROOT / "docs" / "containers.md").read_text()
 SETTINGS = (ROOT / "docs" / "settings.md").read_text()
-OURS = {name: service for name, service in COMPOSE["services"].items() if service["image"] == "site-crawler"}
+IMAGES = {"site-crawler": "crawler", "site-crawler-browser": "browser"}  # name -> target of the Containerfile
+OURS = {name: service for name, service in COMPOSE["services"].items() if service["image"] in IMAGES}
+SECCOMP = DEPLOY / "container" / "chromium-seccomp.json"
 
 
 def ignored() -> list[str]:
@@ -56,7 +61,8 @@ def test_the_packages_of_the_image_are_pinned() -> None:
 
 
 def test_the_image_runs_as_nobody_and_as_process_1_has_one_that_hands_on_signals() -> None:
-    assert re.findall(r"^USER (.*)$", CONTAINERFILE, re.MULTILINE) == ["10001:10001"]
+    users = [re.findall(r"^USER (.*)$", stage, re.MULTILINE) for stage in CONTAINERFILE.split("\nFROM ")[1:]]
+    assert [found[-1] for found in users if found] == ["10001:10001"] * len(IMAGES)
     assert 'ENTRYPOINT ["/usr/bin/tini", "--", "/app/deploy/container/start"]' in CONTAINERFILE
     assert os.access(START, os.X_OK)
 
@@ -72,6 +78,7 @@ def test_the_web_process_is_that_of_the_procfile_but_for_its_address() -> None:
     ("arguments", "command"),
     [
         (["worker", "--burst"], "python -P -m crawler.launch.worker --burst"),
+        (["worker", "--render"], "python -P -m crawler.launch.worker --render"),
         (["clock"], "python manage.py clock"),
         (["migrate", "--noinput"], "python manage.py migrate --noinput"),
         (["crawl", "https://example.com/a b"], "python manage.py crawl https://example.com/a b"),
@@ -91,7 +98,7 @@ def test_every_service_of_ours_is_confined() -> None:
     for service in OURS.values():
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
-        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["security_opt"][0] == "no-new-privileges:true"
         assert float(service["stop_grace_period"].removesuffix("s")) > 10
 
 
@@ -102,16 +109,59 @@ def test_nothing_is_reached_from_other_machines() -> None:
 
 def test_every_service_has_a_process_and_waits_for_what_it_needs() -> None:
     assert {name: service["command"][0] for name, service in OURS.items()} == {
-        name: name for name in ("migrate", "web", "clock", "worker")
+        **{name: name for name in ("migrate", "web", "clock", "worker")},
+        "browser": "worker",
     }
-    for name in ("web", "clock", "worker"):
+    for name in ("web", "clock", "worker", "browser"):
         assert OURS[name]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
         assert "healthcheck" in OURS[name]
 
 
-def test_one_service_builds_the_image_and_none_pulls_it() -> None:
-    assert [name for name, service in OURS.items() if "build" in service] == ["migrate"]
+def test_one_service_builds_each_image_and_none_pulls_it() -> None:
+    building = {name: service for name, service in OURS.items() if "build" in service}
+    assert list(building) == ["migrate", "browser"]
+    assert {service["image"]: service["build"]["target"] for service in building.values()} == IMAGES
     assert {service["pull_policy"] for service in OURS.values()} == {"never"}
+
+
+def test_the_image_that_is_built_without_a_target_has_no_browser() -> None:
+    stages = re.findall(r"^FROM (\S+)(?: AS (\S+))?$", CONTAINERFILE, re.MULTILINE)
+    assert ("crawler", "browser") in stages
+    assert stages[-1] == ("crawler", "")
+    crawler, _, browser = CONTAINERFILE.partition("\nFROM crawler AS browser")
+    for name in ("chromium-headless-shell", "requirements-browser.txt"):
+        assert name in browser
+        assert name not in crawler
+
+
+# Browser workers.
+
+
+def test_browser_workers_are_started_by_those_who_want_them() -> None:
+    assert {name: service["profiles"] for name, service in OURS.items() if "profiles" in service} == {
+        "browser": ["browser"]
+    }
+    browser = OURS["browser"]
+    assert browser["command"] == ["worker", "--render"]
+    assert launched._parser().parse_args(browser["command"][1:]).render
+    assert browser["environment"] == OURS["worker"]["environment"]
+
+
+def test_browser_workers_have_memory_for_chromium_and_what_it_shares() -> None:
+    browser = OURS["browser"]
+    in_memory = int(browser["tmpfs"][0].partition("size=")[2].removesuffix("g")) * 1000
+    assert int(browser["mem_limit"].removesuffix("g")) * 1000 >= MAX_BROWSER_MB + in_memory
+
+
+def test_chromium_has_the_user_namespaces_of_its_sandbox_and_loses_the_rest() -> None:
+    option = OURS["browser"]["security_opt"][1]
+    assert DEPLOY / option.removeprefix("seccomp=${COMPOSE_PROJECT_DIR:-.}/") == SECCOMP
+    profile = json.loads(SECCOMP.read_text())
+    refused = {name for rule in profile["syscalls"] if "args" not in rule for name in rule["names"]}
+    assert {rule["action"] for rule in profile["syscalls"]} == {"SCMP_ACT_ERRNO"}
+    assert len(refused) == sum(len(rule["names"]) for rule in profile["syscalls"] if "args" not in rule)
+    assert not refused & {"clone", "clone3", "unshare", "chroot", "seccomp", "prctl"}
+    assert refused >= {"mount", "bpf", "keyctl", "kexec_load", "init_module", "io_uring_setup", "setns", "reboot"}
 
 
 def test_every_variable_is_a_setting() -> None:
@@ -147,7 +197,7 @@ def test_the_folder_of_the_secrets_is_in_no_commit() -> None:
     assert "/deploy/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
 
 
-@pytest.mark.parametrize("words", ["up --build -d", "up -d --scale worker=4"])
+@pytest.mark.parametrize("words", ["up --build -d", "up -d --scale worker=4", "--profile browser up --build -d"])
 def test_the_guide_has_the_commands(words: str) -> None:
     assert f"docker compose -f deploy/compose.yaml {words}" in GUIDE
 

@@ -20,11 +20,13 @@ from redis import Redis
 from ssrfguard import DEFAULT_DENIED
 
 from crawler.core.access.permissions import Scope
+from crawler.core.crawl.rendering import MAX_BROWSER_MB
 from crawler.core.installation.deployment import STOP_SECONDS
 from crawler.core.urls.addresses import _MISSED, is_public
 from settings import base
 from tests.api.calling import a_token
 from tests.deploy.manifests import (
+    ALL,
     BASE,
     EXAMPLE,
     FOLDER,
@@ -52,14 +54,16 @@ SETTINGS = (ROOT / "docs" / "settings.md").read_text()
 GUIDE = (ROOT / "docs" / "kubernetes.md").read_text()
 CONTAINERFILE = ROOT / "deploy" / "Containerfile"
 FILES = sorted(file for file in FOLDER.rglob("*") if file.is_file() and "secrets" not in file.parts)
-COMPONENTS = ["web", "clock", "worker", "migrate"]
-CRAWLING = ["web", "clock", "worker"]
+COMPONENTS = ["web", "clock", "worker", "browser", "migrate"]
+CRAWLING = ["web", "clock", "worker", "browser"]
+STARTED = {"browser": ("site-crawler-browser", ["worker", "--render"])}  # others by their own name
+SCALED = {"worker": "wanted", "browser": "browsers_wanted"}  # by KEDA, and the figure that it reads
 SECRETS = ["SECRET_KEY", "DATABASE_URL", "REDIS_URL", "CRAWLER_WEBHOOK_SECRET", "CRAWLER_METRICS_TOKEN"]
 
 # What Kubernetes takes.
 
 
-@pytest.mark.parametrize("found", objects(BASE, EXAMPLE), ids=title)
+@pytest.mark.parametrize("found", objects(*ALL), ids=title)
 def test_an_object_is_as_kubernetes_describes_its_kind(found: Object) -> None:
     assert complaints(found) == []
 
@@ -75,7 +79,7 @@ def test_every_file_is_part_of_a_kustomization(file: Path) -> None:
     assert file.name in {"kustomization.yaml", ".gitignore", *kustomization(file.parent)["resources"]}
 
 
-@pytest.mark.parametrize("folder", [BASE, EXAMPLE], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", ALL, ids=lambda folder: folder.name)
 def test_a_kustomization_names_files_that_exist(folder: Path) -> None:
     assert [name for name in kustomization(folder)["resources"] if not (folder / name).exists()] == []
 
@@ -84,6 +88,9 @@ def test_a_kustomization_names_files_that_exist(folder: Path) -> None:
 @pytest.mark.parametrize("folder", ["base", "example"])
 def test_what_kubectl_builds_is_as_kubernetes_describes_it(folder: str, tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "kubernetes", ignore=shutil.ignore_patterns("secrets"))
+    overlay = tmp_path / "kubernetes" / "example" / "kustomization.yaml"
+    assert "\n# components: [../browser]\n" in overlay.read_text()
+    overlay.write_text(overlay.read_text().replace("# components:", "components:"))
     secrets = tmp_path / "kubernetes" / "example" / "secrets"
     secrets.mkdir()
     for generated in kustomization(EXAMPLE)["secretGenerator"]:
@@ -96,6 +103,8 @@ def test_what_kubectl_builds_is_as_kubernetes_describes_it(folder: str, tmp_path
     assert len(found) > len(objects(BASE))
     assert {title(each): complaints(each) for each in found if complaints(each)} == {}
     names = {each["metadata"]["name"] for each in found}
+    assert ("crawler-browser" in names) == (folder == "example")
+    assert {each["metadata"].get("namespace", each["metadata"]["name"]) for each in found} == {"crawler"}
     for each in found:
         for reference in re.findall(r"'(?:configMapRef|secret)': \{[^}]*'(?:name|secretName)': '([^']+)'", str(each)):
             assert reference in names or (folder == "base" and reference == "crawler-secrets")
@@ -153,7 +162,9 @@ def test_everything_is_in_one_namespace() -> None:
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_a_process_is_started_by_its_name_with_the_image_of_the_project(component: str) -> None:
     found = container(own_pods()[component])
-    assert (found["image"], found["args"], found.get("command")) == ("site-crawler", [component], None)
+    image, arguments = STARTED.get(component, ("site-crawler", [component]))
+    assert (found["image"], found["args"], found.get("command")) == (image, arguments, None)
+    assert image in {each["name"] for each in kustomization(EXAMPLE)["images"]}
 
 
 @pytest.mark.parametrize("name", sorted(pods()))
@@ -161,7 +172,9 @@ def test_a_process_has_no_rights_that_it_does_not_need(name: str) -> None:
     pod = pods()[name]["spec"]
     found = container(pods()[name])
     assert pod["securityContext"]["runAsNonRoot"]
-    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    of_chromium = {"type": "Localhost", "localhostProfile": "site-crawler/chromium-seccomp.json"}
+    seccomp = of_chromium if name == "crawler-browser" else {"type": "RuntimeDefault"}
+    assert pod["securityContext"]["seccompProfile"] == seccomp
     assert found["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,
@@ -198,9 +211,24 @@ def test_a_worker_has_the_memory_after_which_it_starts_anew() -> None:
     assert megabytes["requests"] == base.CRAWLER_WORKER_MB < megabytes["limits"] * 0.8
 
 
+def test_a_browser_worker_has_memory_for_chromium_and_what_it_shares() -> None:
+    pod = own_pods()["browser"]
+    (tmp,) = [volume["emptyDir"] for volume in pod["spec"]["volumes"] if volume["name"] == "tmp"]
+    assert tmp["medium"] == "Memory"
+    sizes = [tmp["sizeLimit"], container(pod)["resources"]["limits"]["memory"]]
+    shared, most = (int(size.removesuffix("Gi")) * 1024 for size in sizes)
+    assert most >= MAX_BROWSER_MB + shared
+
+
+def test_the_guide_takes_the_profile_of_chromium_to_where_the_pods_look_for_it() -> None:
+    profile = own_pods()["browser"]["spec"]["securityContext"]["seccompProfile"]["localhostProfile"]
+    assert f"/var/lib/kubelet/seccomp/{profile}" in GUIDE
+    assert (ROOT / "deploy" / "container" / Path(profile).name).exists()
+
+
 @pytest.mark.skipif(not CONTAINERFILE.exists(), reason="the image is not part of this checkout")
 def test_the_command_of_the_probes_exists() -> None:
-    for component in ("clock", "worker"):
+    for component in ("clock", "worker", "browser"):
         for probe in ("startupProbe", "livenessProbe"):
             python, flag, module = container(own_pods()[component])[probe]["exec"]["command"]
             assert (python, flag) == ("python", "-m")
@@ -275,8 +303,9 @@ def test_the_probes_of_the_web_pages_are_answered(probe: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("as_deployed")
-def test_keda_reads_a_number_where_it_looks_for_one(real_redis: Redis) -> None:
-    (trigger,) = of_kind("ScaledObject")["crawler-worker"]["spec"]["triggers"]
+@pytest.mark.parametrize("component", SCALED)
+def test_keda_reads_a_number_where_it_looks_for_one(real_redis: Redis, component: str) -> None:
+    (trigger,) = of_kind("ScaledObject")[f"crawler-{component}"]["spec"]["triggers"]
     url = urlsplit(trigger["metadata"]["url"])
     user: User = a_person("keda")
     headers = {"Host": url.netloc, "Authorization": f"Bearer {a_token(user, Scope.SCALE_READ)}"}
@@ -285,11 +314,13 @@ def test_keda_reads_a_number_where_it_looks_for_one(real_redis: Redis) -> None:
     assert type(answer.json()[trigger["metadata"]["valueLocation"]]) is int
 
 
-def test_keda_asks_the_service_and_scales_the_workers() -> None:
-    scaled = of_kind("ScaledObject")["crawler-worker"]["spec"]
+@pytest.mark.parametrize("component", SCALED)
+def test_keda_asks_the_service_and_scales_the_workers(component: str) -> None:
+    scaled = of_kind("ScaledObject")[f"crawler-{component}"]["spec"]
     (trigger,) = scaled["triggers"]
     target = of_kind(scaled["scaleTargetRef"]["kind"])[scaled["scaleTargetRef"]["name"]]
-    assert labels_of(target["spec"]["template"])["app.kubernetes.io/component"] == "worker"
+    assert labels_of(target["spec"]["template"])["app.kubernetes.io/component"] == component
+    assert trigger["metadata"]["valueLocation"] == SCALED[component]
     assert "replicas" not in target["spec"]  # else `kubectl apply` would reset what KEDA set
     service, namespace, _ = urlsplit(trigger["metadata"]["url"]).netloc.split(".")
     assert service in of_kind("Service")
@@ -297,9 +328,10 @@ def test_keda_asks_the_service_and_scales_the_workers() -> None:
     assert trigger["authenticationRef"]["name"] in of_kind("TriggerAuthentication")
 
 
-def test_the_figure_of_keda_is_the_number_of_workers() -> None:
+@pytest.mark.parametrize("component", SCALED)
+def test_the_figure_of_keda_is_the_number_of_workers(component: str) -> None:
     """By AverageValue and 1 the HorizontalPodAutoscaler makes ceil(figure / 1) of it."""
-    scaled = of_kind("ScaledObject")["crawler-worker"]["spec"]
+    scaled = of_kind("ScaledObject")[f"crawler-{component}"]["spec"]
     (trigger,) = scaled["triggers"]
     assert (trigger["metricType"], trigger["metadata"]["targetValue"]) == ("AverageValue", "1")
     assert 0 <= scaled["minReplicaCount"] < scaled["maxReplicaCount"]

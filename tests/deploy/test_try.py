@@ -14,7 +14,7 @@ import pytest
 
 from tests.containers import __main__ as command
 from tests.containers.machine import Failed, Machine, mounts_below, processes_naming
-from tests.containers.trial import CRAWL, DOWN, GRACE_S, OVERRIDE, SCALE, UP
+from tests.containers.trial import CRAWL, DOWN, GRACE_S, OVERRIDE, SCALE, UP, UP_WITH_BROWSER
 from tests.deploy.test_container import COMPOSE, GUIDE, OURS, ROOT
 
 SCRIPTS = [
@@ -56,7 +56,7 @@ def test_the_documents_have_options_of_it_only() -> None:
         command._parser().parse_args(shlex.split(line, comments=True))
 
 
-@pytest.mark.parametrize("words", [UP, CRAWL, SCALE, DOWN], ids=" ".join)
+@pytest.mark.parametrize("words", [UP, CRAWL, SCALE, UP_WITH_BROWSER, DOWN], ids=" ".join)
 def test_it_types_what_the_guide_says(words: tuple[str, ...]) -> None:
     assert f"podman-compose -f deploy/compose.yaml {' '.join(words)}" in GUIDE
 
