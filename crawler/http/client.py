@@ -35,7 +35,7 @@ from crawler.http.fetcher import (
 )
 from crawler.http.guard import Guard
 from crawler.http.memory_budget import MemoryShare, memory_budget
-from crawler.http.request import Clock, Exchange, Headers, RequestHeaders
+from crawler.http.request import Clock, Exchange, Headers, RequestHeaders, end_long_step
 from crawler.http.requests_transport import RequestsTransport
 from crawler.http.transport import RoutedAdapter, Transport
 from crawler.http.warc_record import Recorded
@@ -131,6 +131,7 @@ class HttpFetcher:
         if address is None:
             return Fetched(outcome=Outcome.MALFORMED, error=one_line(f"{url!r} is not a web address"))
         request = _prepared(method, address, body, self._request_headers.headers(address, headers, anonymous=anonymous))
+        end_long_step()
         self._exchange.begin(address, seconds)
         fetched, sent = self._try(request, body_policy), int(self._exchange.sent)
         if method != "POST" and self._was_closed_while_idle(fetched):

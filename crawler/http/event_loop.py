@@ -46,7 +46,7 @@ class EventLoop:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.main = getcurrent()
-        self._clock, self._stalled = clock, 0.0
+        self._clock, self._stalled, self.step_began = clock, 0.0, 0.0
         self._poller = _Epoll() if hasattr(select, "epoll") else _Poll()
         self._ready: deque[Task] = deque()
         self._waiting: dict[Task, None] = {}  # in the order in which they began to wait
@@ -154,7 +154,7 @@ class EventLoop:
             task.fd = None
 
     def _resume(self, task: Task, *, is_late: bool = False) -> None:
-        began = self._clock()
+        began, self.step_began = self._clock(), self.now()
         task.switch(is_late) if task else task.switch()  # it is true once it has begun
         took = self._clock() - began
         if took > STALL_S:

@@ -13,6 +13,7 @@ import pytest
 
 from crawler.http import event_loop
 from crawler.http.event_loop import READABLE, STALL_S, WRITABLE, EventLoop, sleep, wait_for, wait_for_socket
+from crawler.http.request import end_long_step
 
 LONG = 60.0  # seconds nothing takes
 
@@ -121,6 +122,22 @@ def test_the_step_of_one_task_makes_no_other_late(loop: EventLoop, pair: tuple[s
     loop.spawn(parser)
     run_until(loop, lambda: len(received) == 2)
     assert received == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("step_s", [0.0, STALL_S / 2, STALL_S * 4])
+def test_what_begins_late_in_a_long_step_takes_the_time_it_takes(loop: EventLoop, step_s: float) -> None:
+    took = list[float]()
+
+    def parses_and_asks() -> None:
+        time.sleep(step_s)
+        end_long_step()
+        began = event_loop.now()
+        sleep(STALL_S / 4)
+        took.append(event_loop.now() - began)
+
+    loop.spawn(parses_and_asks)
+    run_until(loop, lambda: bool(took))
+    assert took[0] >= STALL_S / 4
 
 
 def test_a_result_of_another_thread_is_waited_for(loop: EventLoop) -> None:
