@@ -128,7 +128,7 @@ LINKS = 50  # of either kind, by default
 def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, links: int = LINKS) -> dict[str, Any]:
     """All values; None = not known. `said` (the metadata) is None when the page was not read, because there was no
     response, no success, or no HTML. `headers` are lines as sent, None without a response. `load` is how it loaded in a
-    browser, None if none rendered it."""
+    browser and `rendering` why one rendered it, None if none did."""
     facts = PageFacts.objects.filter(pk=page.pk).first()
     answered = page.http_status is not None
     return {
@@ -154,6 +154,7 @@ def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, li
         "redirects": redirects_of(page),
         "directives": page.directives if answered else None,
         "said": _said(page, facts),
+        "rendering": page.rendering or None,
         "load": load_of(page),
         "headers": facts.headers.splitlines() if facts else None,
         "fields": facts.fields if facts else {},
@@ -229,6 +230,7 @@ def answered(report: Mapping[str, Any]) -> Known:
         (label("first_byte_ms"), _milliseconds(report["first_byte_ms"], report)),
         (label("elapsed_ms"), _milliseconds(report["elapsed_ms"], report)),
         (label("attempts"), attempts(report)),
+        *([(label("rendering"), text.why_rendered(report["rendering"]))] if report["rendering"] else []),
     ]
 
 

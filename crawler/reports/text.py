@@ -11,7 +11,9 @@ from uuid import UUID
 from crawler import clock
 from crawler.core.crawl.completion import Ended, Limit, State
 from crawler.core.crawl.notices import Event
+from crawler.core.crawl.options import ALWAYS
 from crawler.core.crawl.outcomes import HOST_FAILURES, Category, Outcome, Tone
+from crawler.core.html.shells import DESCRIPTIONS
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
 from crawler.core.text.sanitize import one_line
 from crawler.models import Crawl, Page
@@ -34,6 +36,7 @@ __all__ = [
     "start_trouble",
     "time_told",
     "tone",
+    "why_rendered",
 ]
 
 ENDED: dict[Ended, str] = {
@@ -125,7 +128,16 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
 def _rendered(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How many pages a browser has rendered, by the reason; of crawls with that option."""
     reasons = receipt.get("rendered")
-    return [] if reasons is None else [("Rendered", _with_parts(sum(reasons.values()), sorted(reasons.items())))]
+    if reasons is None:
+        return []
+    in_words = "; ".join(f"{why_rendered(reason)}: {count(number)}" for reason, number in sorted(reasons.items()))
+    return [("Rendered", count(sum(reasons.values())) + (f" ({in_words})" if in_words else ""))]
+
+
+def why_rendered(reason: str) -> str:
+    """Why a browser rendered a page, in words, to follow "because"; one of a newer version as it is."""
+    words: dict[str, str] = {ALWAYS: "the crawl renders all pages", **DESCRIPTIONS}
+    return words.get(reason, reason)
 
 
 def list_read(report: Mapping[str, Any]) -> str:

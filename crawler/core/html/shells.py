@@ -34,7 +34,7 @@ class Shell(StrEnum):
     EMPTY = "empty"
 
 
-DESCRIPTIONS = {
+DESCRIPTIONS: Mapping[str, str] = {
     Shell.NOSCRIPT: "it asks visitors to enable JavaScript and has little text",
     Shell.ROOT: "the element that its scripts fill is empty",
     Shell.EMPTY: "it has scripts, but nearly no text and no links",
