@@ -262,7 +262,7 @@ MUTATIONS = (
         "crawler/browser/proxy.py",
         "if not secrets.compare_digest(known, password) or admission is None:",
         "if admission is None:",
-        "tests/rendering/test_proxy.py::test_without_the_password_of_a_page_it_is_asked_for",
+        "tests/rendering/guard_proxy/test_refusals.py::test_without_the_password_of_a_page_it_is_asked_for",
     ),
     Mutation(
         "browser-proxy-tells-its-password",
@@ -270,7 +270,7 @@ MUTATIONS = (
         "crawler/browser/proxy_request.py",
         '"proxy-authenticate", "proxy-authentication-info", "proxy-authorization",',
         '"proxy-authenticate", "proxy-authentication-info",',
-        "tests/rendering/test_proxy.py::test_a_request_is_forwarded_without_what_belongs_to_the_proxy",
+        "tests/rendering/guard_proxy/test_forwarding.py::test_a_request_is_forwarded_without_what_belongs_to_the_proxy",
     ),
     Mutation(
         "browser-connects-after-its-page",
@@ -278,7 +278,7 @@ MUTATIONS = (
         "crawler/browser/proxy.py",
         "        if self._admission.is_closed:\n            raise Aborted\n",
         "",
-        "tests/rendering/test_proxy.py::test_no_connection_is_begun_for_a_page_that_has_ended",
+        "tests/rendering/guard_proxy/test_limits.py::test_no_connection_is_begun_for_a_page_that_has_ended",
     ),
     Mutation(
         "libcurl-connects-itself",
