@@ -276,7 +276,7 @@ MUTATIONS = (
         "browser-connects-after-its-page",
         "no connection is begun for a page that has ended",
         "crawler/browser/proxy.py",
-        "        if self._admission.is_closed:\n            raise Aborted\n",
+        "        if self._admission.is_closed or self._admission.is_paused:\n            raise Aborted\n",
         "",
         "tests/rendering/guard_proxy/test_limits.py::test_no_connection_is_begun_for_a_page_that_has_ended",
     ),
