@@ -1,5 +1,5 @@
-"""The app configuration: registers system checks, the audit of account changes, database session limits and the
-migration check."""
+"""The app configuration: imports the operator's hooks, and registers system checks, the audit of account changes,
+database session limits and the migration check."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ class CrawlerConfig(AppConfig):
     def ready(self) -> None:
         from crawler import checks
         from crawler.accounts import account_changes
+        from crawler.hooks import loading
         from crawler.storage import database  # they need the models
 
+        loading.loaded()  # a hook that cannot be imported stops the start
         checks.register_all()
         account_changes.watch()
         database.apply_session_limits()

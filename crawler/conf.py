@@ -226,6 +226,16 @@ def collectors() -> int:
     return int(settings.CRAWLER_COLLECTORS)
 
 
+def hooks() -> tuple[str, ...]:
+    """The dotted names of the operator's hooks."""
+    return tuple(settings.CRAWLER_HOOKS)
+
+
+def hook_seconds() -> float:
+    """The time limit of one call of a hook."""
+    return float(settings.CRAWLER_HOOK_SECONDS)
+
+
 def page_seconds() -> float:
     """The time limit of one request for a page, which a crawl may shorten; a fetch job must end within minutes."""
     return float(settings.CRAWLER_PAGE_SECONDS)

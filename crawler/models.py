@@ -31,6 +31,7 @@ __all__ = [
     "Crawl",
     "Delivery",
     "Disagreement",
+    "HookCalls",
     "LinkIndex",
     "Notice",
     "Page",
@@ -263,6 +264,29 @@ class PageLoad(models.Model):
 
     def __str__(self) -> str:
         return f"load of page {self.page_id}"
+
+
+class HookCalls(models.Model):
+    """How often one method of a hook was called in a crawl, see `crawler.hooks`. Calls of `on_page` are counted in the
+    transaction that closes their page; one whose page was requested again, because its worker died, is not."""
+
+    id = models.BigAutoField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="hook_calls")
+    hook = models.CharField(max_length=200)  # the class, as the settings name it
+    method = models.CharField(max_length=16)
+    calls = models.BigIntegerField(default=0)
+    errors = models.BigIntegerField(default=0)  # of these, calls that raised
+    timeouts = models.BigIntegerField(default=0)  # of these, calls that took too long, or were not made for that reason
+    last_error = models.TextField(default="")
+    fields = models.JSONField(default=dict)  # name -> type, of what `on_page` found; see `core.crawl.hook_calls`
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["crawl", "hook", "method"], name="hook_method_once_per_crawl")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hook}.{self.method}"
 
 
 class Trap(models.Model):

@@ -19,6 +19,7 @@ from crawler.core.crawl.page_fields import EXPORTED, PARENT, Table, ValueType
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
 from crawler.models import Crawl, Page, PageFacts, PageLoad
+from crawler.storage import hook_calls
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,24 @@ RULE_TYPES = {
     "date": ValueType.DATE,
     "boolean": ValueType.BOOLEAN,
 }
-"""The types of the values of an extraction rule, see `core.extraction.rules.TYPES`."""
+"""The types of the values of an extraction rule, see `core.extraction.rules.TYPES`, and of a hook."""
 
 
 def columns_of(crawl: Crawl) -> tuple[Column, ...]:
     """The fields of a page, one column for each field the crawl extracts, and the notes on missing values."""
-    rules = crawl.chosen.fields
-    fields = (Column(column_name(rule.name), RULE_TYPES.get(rule.type, ValueType.JSON), rule.many) for rule in rules)
-    return (*PAGE_COLUMNS, *fields, *([Column(NOTES, ValueType.JSON)] if rules else []))
+    found = {rule.name: _column(rule.name, rule.type, rule.many) for rule in crawl.chosen.fields}
+    for name, kind in hook_calls.types_of(crawl).items():  # a hook may replace what a rule found
+        found[name] = _column(name, kind)
+    return (*PAGE_COLUMNS, *found.values(), *([Column(NOTES, ValueType.JSON)] if found else []))
+
+
+def _column(name: str, kind: str, many: bool = False) -> Column:
+    return Column(column_name(name), RULE_TYPES.get(kind, ValueType.JSON), many)
 
 
 def fields_of(crawl: Crawl) -> list[str]:
-    """The names of the crawl's extraction rules, in their order."""
-    return [rule.name for rule in crawl.chosen.fields]
+    """The names of the crawl's extraction rules, in their order, and of the fields that its hooks found."""
+    return list(dict.fromkeys([*(rule.name for rule in crawl.chosen.fields), *hook_calls.types_of(crawl)]))
 
 
 def column_name(field: str) -> str:

@@ -1,4 +1,4 @@
-"""Optional capture of a page: fields by the crawl's extraction rules, and its content in the chosen formats. An error
+"""Optional capture of a page: fields by extraction rules and hooks, and its content in the chosen formats. An error
 here never changes the page's outcome; a note says what is missing."""
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from crawler.content import warc
 from crawler.content.shelf import NOT_KEPT
 from crawler.content.storage import packed
 from crawler.core.crawl import options
-from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.messages import Batch, PageResult
 from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.crawl.rendering import PICTURES
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.html import charsets
 from crawler.core.html.document import Document
 from crawler.core.html.main_content import Readable
+from crawler.hooks.on_page import PageHooks
 from crawler.http.fetcher import Fetched, Wants, anything_named, is_html
 
 if TYPE_CHECKING:
@@ -29,16 +31,23 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+NO_HOOKS = PageHooks()
+
 
 @dataclass(frozen=True)
 class Capture:
-    """The extraction rules and content formats of one crawl."""
+    """The extraction rules, content formats and hooks of one crawl."""
 
     rules: tuple[FieldRule, ...] = ()
     keep: tuple[str, ...] = ()
+    hooks: PageHooks = NO_HOOKS
+
+    @classmethod
+    def of(cls, batch: Batch) -> Capture:
+        return cls(batch.policy.fields, batch.policy.keep, PageHooks.of(batch.crawl))
 
     def __bool__(self) -> bool:
-        return bool(self.rules or self.keep)
+        return bool(self.rules or self.keep or self.hooks)
 
     @property
     def wants(self) -> Wants:
@@ -69,6 +78,8 @@ class Capture:
         document cannot be used afterwards. `rendering` is that of a rendered page."""
         if document is not None and self.rules:
             result = self._with_fields(result, document, url)
+        if self.hooks and document is not None and html is not None:
+            result = self.hooks.applied(result, url, charsets.utf_8(html, fetched.content_type_header))
         if not self.keep:
             return result
         page = _Page(fetched, document, url, result.fetched_at, html, rendering)

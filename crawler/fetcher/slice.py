@@ -247,7 +247,7 @@ class SliceRun:
                 self.slot,
                 reports_sitemaps=self._policy.sitemaps,
                 sketches=self._policy.sketches,
-                capture=Capture(self._policy.fields, self._policy.keep),
+                capture=Capture.of(self._session.batch),
                 timeout=self._policy.page_timeout,
                 finds_shells=self._policy.render == AUTO and not self._session.batch.rendered,
                 renderer=self._renderer,

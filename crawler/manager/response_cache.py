@@ -12,6 +12,7 @@ from crawler.core.crawl import cache_policy
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import SealBroken
+from crawler.hooks.loading import ON_PAGE, names_with
 from crawler.manager.context import TickContext
 from crawler.storage import queries, response_cache
 from crawler.storage.queries import OpenPage
@@ -105,7 +106,7 @@ def _partition(context: TickContext) -> bytes:
         sent = to_json(encryption.opened(sealed)) + conf.secret_key().encode() if sealed else b""
     except SealBroken:
         sent = sealed.encode()
-    return cache_policy.cache_partition(context.options, sent)
+    return cache_policy.cache_partition(context.options, sent, names_with(ON_PAGE))
 
 
 def _urls(crawl: UUID, ids: Iterable[int]) -> dict[int, str]:

@@ -24,7 +24,7 @@ from crawler.core.text.quantities import DASH
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import text
 from crawler.reports.links import dead_letters, orphans
-from crawler.storage import queries
+from crawler.storage import hook_calls, queries
 
 FIELD = "field:"  # before the name of an extraction rule, whose values are a column
 
@@ -109,7 +109,7 @@ COLUMNS = tuple(_column(field, field.column) for _, field in _SHOWN if field.col
 
 
 def columns_of(crawl: Crawl) -> tuple[Column, ...]:
-    """All columns of this crawl's table: those of page fields, and one for each extraction rule."""
+    """All columns of this crawl's table: those of page fields, and one for each extracted field."""
     return (*COLUMNS, *(Column(FIELD + name, name, partial(_field, name)) for name in field_names(crawl)))
 
 
@@ -120,8 +120,9 @@ def shown_columns(crawl: Crawl, chosen: Sequence[str]) -> list[Column]:
 
 
 def field_names(crawl: Crawl) -> list[str]:
-    """The names of the crawl's extraction rules."""
-    return [str(rule["name"]) for rule in crawl.options.get("fields", ())]
+    """The names of the crawl's extraction rules, and of the fields that its hooks found."""
+    rules = (str(rule["name"]) for rule in crawl.options.get("fields", ()))
+    return list(dict.fromkeys([*rules, *hook_calls.types_of(crawl)]))
 
 
 def facts_of(pages: Sequence[Page]) -> dict[int, PageFacts]:

@@ -26,7 +26,7 @@ from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad, Trap
-from crawler.storage import page_loads, quarantine, queries, sql
+from crawler.storage import hook_calls, page_loads, quarantine, queries, sql
 from crawler.storage.bulk import POSTGRESQL, is_among
 from crawler.storage.counters import CounterChange, change_of
 
@@ -268,6 +268,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) ->
         sql.store_links(crawl, (of_page[page] for page in closed))
         sql.store_facts(crawl, (of_page[page] for page in closed))
         page_loads.store(crawl, (of_page[page] for page in closed))
+        hook_calls.store(crawl, [of_page[page] for page in sorted(closed)])
         change.results += [result for page, result in of_page.items() if page in closed]
     return closed
 

@@ -121,7 +121,7 @@ def test_parents_and_facts_are_found_with_one_query_each_a_chunk_and_no_page_is_
         found = [(row["url"], row["parent"]) for row in rows(crawl)]
     urls = ["http://site.test/", *(f"http://site.test/{number}" for number in range(1, pages))]
     assert found == list(zip(urls, [None, *urls[:-1]], strict=True))
-    assert len(queries) == 2 + 2 * ((pages + 1) // 2)
+    assert len(queries) == 3 + 2 * ((pages + 1) // 2)  # the columns of hooks, and where its rows are
 
 
 def test_links_to_other_sites_that_were_only_recorded_are_no_pages() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
@@ -9,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from crawler.core.crawl.hook_calls import HookCall
 from crawler.core.crawl.messages import PAGE, PageResult, PageTask
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
@@ -35,7 +37,7 @@ def uses_cache(options: CrawlOptions) -> bool:
     return options.revisit or options.response_ttl is not None
 
 
-def cache_partition(options: CrawlOptions, sent: bytes = b"") -> bytes:
+def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[str] = ()) -> bytes:
     """The partition key of the cache: crawls share responses only if they agree in all of these.
 
     1. The credentials, headers and proxy they send (`sent`): a private response stays private.
@@ -43,7 +45,7 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"") -> bytes:
     3. Whether they obey robots.txt: a response fetched against it must not reach a crawl that obeys it.
     4. Which links of a page they skip.
     5. Whether they compute a simhash: a response cached without one would never get it.
-    6. Which fields they extract from a page.
+    6. Which fields they extract from a page, and which hooks (`hooks`) look at it.
 
     The key of a crawl without any of these is b"".
     """
@@ -55,7 +57,8 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"") -> bytes:
         options.near_duplicates,
         options.fields,
     )
-    is_usual = own == (b"", [], True, False, False, ())
+    is_usual = own == (b"", [], True, False, False, ()) and not hooks
+    own = (*own, tuple(hooks)) if hooks else own
     return b"" if is_usual else blake2b(msgspec.msgpack.encode(own), digest_size=32).digest()
 
 
@@ -92,6 +95,7 @@ def cached_part(result: PageResult) -> PageResult:
         etag="",
         last_modified="",
         kept={},
+        hooks=tuple(HookCall(hook=call.hook, fields=call.fields, reused=True) for call in result.hooks),
     )
 
 

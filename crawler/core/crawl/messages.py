@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from crawler.core.crawl.hook_calls import HookCall
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.page_load import PageLoad
 from crawler.core.errors import NewerMessage
@@ -38,7 +39,6 @@ RENDERING_VERSION = 2  # of batches whose pages may need a browser: an earlier v
 USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
 """The kinds of page rows: pages of the site, its sitemaps, and links that leave it (requested once, never followed)."""
-
 
 Blob = bytes  # a result has a field of the name "bytes"
 
@@ -175,6 +175,7 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rendering: str = ""  # why a browser rendered it
     needs_browser: str = ""  # why a browser is to render it: this is no result yet, but of its own HTML
     load: PageLoad | None = None  # how it loaded in a browser; None = none rendered it
+    hooks: tuple[HookCall, ...] = ()  # that were called with the page
 
 
 def unstorable(result: PageResult) -> PageResult:

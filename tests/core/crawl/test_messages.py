@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from crawler.core.crawl.hook_calls import HookCall
 from crawler.core.crawl.messages import (
     USUAL_VERSION,
     VERSION,
@@ -145,6 +146,7 @@ REPORT = SliceReport(
                 console=("Uncaught Error: x",),
                 requests=(Resource("http://example.com/x.js", "script", 404, 120, 31, "an error", "failed"),),
             ),
+            hooks=(HookCall(hook="my_hooks.Prices", error="an error", timed_out=True, fields={"price": "number"}),),
         ),
     ),
 )
