@@ -18,7 +18,7 @@ from crawler import clock, conf, logs
 from crawler.accounts import audit
 from crawler.core.channels.kind import Message
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.notices import Event
+from crawler.core.crawl.notices import HOOK, Event
 from crawler.core.errors import SealBroken
 from crawler.core.urls.addresses import parse_private_hosts
 from crawler.crashpoints import crash_point
@@ -27,7 +27,7 @@ from crawler.exports.rows import page_rows
 from crawler.frontier.leases import Heartbeat
 from crawler.http.fetcher import Limits
 from crawler.models import Crawl, Delivery, Notice
-from crawler.notices import outbox
+from crawler.notices import hook_calls, outbox
 from crawler.notices.outbox import CLAIM_TTL_S
 from crawler.notices.send import TransportError, send
 from crawler.queueing import queues
@@ -157,7 +157,7 @@ def _attempt(delivery: Delivery, limits: Limits | None = None) -> str:
     crash_point("notify: claimed")
     try:
         with Heartbeat(partial(_renew, delivery), every=CLAIM_TTL_S / 4):
-            answer = deliver(delivery, limits)
+            answer = hook_calls.make(delivery) if delivery.transport == HOOK else deliver(delivery, limits)
     except TransportError as error:
         outbox.mark_failed(delivery.id, clock.now(), str(error), permanent=error.permanent)
         return "failed"
@@ -168,6 +168,9 @@ def _attempt(delivery: Delivery, limits: Limits | None = None) -> str:
         outbox.mark_failed(delivery.id, clock.now(), INTERNAL_ERROR, permanent=False)
         return "failed"
     crash_point("notify: sent")
+    if answer is None:
+        outbox.put_back(delivery.id, clock.now())
+        return ""
     outbox.mark_delivered(delivery.id, clock.now(), answer)
     return "delivered"
 

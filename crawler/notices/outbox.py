@@ -16,10 +16,11 @@ from django.db.models import F, QuerySet
 from crawler import clock
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.notices import ENDS, Event
+from crawler.core.crawl.notices import ENDS, HOOK, Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
+from crawler.hooks.loading import ON_CLOSED, ON_FINISHED, names_with
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
@@ -72,6 +73,16 @@ def mark_delivered(delivery_id: UUID, now: datetime, answer: str) -> None:
     Delivery.objects.filter(id=delivery_id).update(**values)
 
 
+def note_call(delivery_id: UUID, place: int, tries: int) -> None:
+    """Note which call of a hook is made next, and how often it was begun."""
+    Delivery.objects.filter(id=delivery_id).update(place=place, tries=tries)
+
+
+def put_back(delivery_id: UUID, now: datetime) -> None:
+    """The attempt made some of the calls of a hook; the others are due."""
+    Delivery.objects.filter(id=delivery_id, state=Delivery.PENDING).update(due_at=now)
+
+
 def mark_failed(delivery_id: UUID, now: datetime, error: str, *, permanent: bool) -> None:
     """Record the error, and retry later unless it is permanent or the last attempt."""
     delivery = Delivery.objects.select_related("notice").filter(id=delivery_id).first()
@@ -110,9 +121,9 @@ class Receiver:
 
 
 def receivers_of(crawl: Crawl, event: Event) -> list[Receiver]:
-    """Each receiver once, whether named by the crawl, a channel, or both."""
+    """Each receiver once, whether named by the crawl, a channel, or both; and the hooks that are called for it."""
     found: dict[tuple[str, str], Receiver] = {}
-    for to in (*_crawl_receivers(crawl.chosen, event), *_account_receivers(crawl, event)):
+    for to in (*_crawl_receivers(crawl.chosen, event), *_account_receivers(crawl, event), *_hooks(event)):
         found.setdefault((to.transport, _decrypted(to.stored_address)), to)
     return list(found.values())
 
@@ -132,6 +143,11 @@ def _account_receivers(crawl: Crawl, event: Event) -> Iterator[Receiver]:
     for channel in Channel.objects.filter(owner=crawl.owner_id, enabled=True).order_by("created_at"):
         if event in channel.events:
             yield Receiver(channel.transport, channel.address, channel.id)
+
+
+def _hooks(event: Event) -> Iterator[Receiver]:
+    method = ON_CLOSED if event is Event.PAGE else ON_FINISHED if event in ENDS else ""
+    return (Receiver(HOOK, name) for name in names_with(method))
 
 
 def _decrypted(stored: str) -> str:
@@ -207,12 +223,16 @@ def _add_deliveries(notice: Notice, receivers: Sequence[Receiver], after: float 
     )
 
 
-# Page notices, for crawls whose options enable them.
+# Page notices, for crawls whose options enable them, and for hooks with `on_closed`.
+
+
+def _has_page_notices(options: CrawlOptions) -> bool:
+    return Event.PAGE in options.notify_events or bool(names_with(ON_CLOSED))
 
 
 def page_notifier(options: CrawlOptions, results: Iterable[PageResult]) -> OnClosed | None:
     """A callback that adds page notices for the closed pages among these results; None if the crawl has none."""
-    if Event.PAGE not in options.notify_events:
+    if not _has_page_notices(options):
         return None
     requested = [result.id for result in results if result.outcome.category.is_requested]
 
@@ -226,6 +246,6 @@ def page_notifier(options: CrawlOptions, results: Iterable[PageResult]) -> OnClo
 
 def closed_page_notifier(options: CrawlOptions) -> OnClosed | None:
     """The same for pages that are closed without a result: their workers died, or they had a Retry-After."""
-    if Event.PAGE not in options.notify_events:
+    if not _has_page_notices(options):
         return None
     return lambda crawl, closed: add_page_notice(crawl, list(closed))

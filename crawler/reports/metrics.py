@@ -15,6 +15,7 @@ from redis import Redis, RedisError
 
 from crawler import clock
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.notices import HOOK
 from crawler.core.crawl.options import NEVER, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
@@ -25,6 +26,7 @@ from crawler.frontier.metrics import QueueMetrics, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
 from crawler.queueing import queues
 from crawler.queueing.workers import browser_places, listeners
+from crawler.reports import hooks
 from crawler.reports.scale import Scale, scale_of
 
 _OPTIONS_IF_RUNNING = Case(When(state=State.RUNNING, then=F("options")), output_field=JSONField())
@@ -43,6 +45,7 @@ class FromTable:
     retries: int
     deliveries: Mapping[str, int]  # state -> deliveries of notices
     disagreements: int
+    hook_calls: Mapping[tuple[str, str, str], int]  # (hook, method, result) -> calls
     running: Mapping[str, CrawlOptions] = field(repr=False)  # crawl -> its options
 
 
@@ -87,6 +90,7 @@ def of_table() -> FromTable:
         retries=retries,
         deliveries=_deliveries(),
         disagreements=Disagreement.objects.count(),
+        hook_calls=hooks.of_all_crawls(),
         running=running,
     )
 
@@ -123,5 +127,5 @@ def _counted() -> list[str]:
 
 def _deliveries() -> dict[str, int]:
     none = dict.fromkeys((Delivery.PENDING, Delivery.DELIVERED, Delivery.GIVEN_UP), 0)
-    found = Delivery.objects.order_by().values_list("state").annotate(number=Count("id"))
+    found = Delivery.objects.exclude(transport=HOOK).order_by().values_list("state").annotate(number=Count("id"))
     return {**none, **dict(found)}

@@ -10,13 +10,14 @@ from crawler.core.channels.catalogue import is_encrypted, masked, shown
 from crawler.core.crawl import schedule
 from crawler.core.crawl.completion import Ended, State, ended, sentence
 from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.notices import ENDS
+from crawler.core.crawl.notices import ENDS, HOOK
 from crawler.core.crawl.options import NEVER
 from crawler.core.crawl.outcomes import Category
 from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery
+from crawler.reports import hooks
 from crawler.storage import queries
 
 LIST = ("lines", "taken", "invalid", "duplicates")
@@ -57,6 +58,8 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
         receipt["list"] = {name: crawl.source_report.get(name, 0) for name in LIST}
     if crawl.is_over and crawl.chosen.render != NEVER:
         receipt["rendered"] = queries.count_rendered(crawl.id)
+    if called := hooks.page_calls(crawl):
+        receipt["hooks"] = called
     receipt["notifications"] = _notifications(crawl)
     if crawl.is_over and not adds_up(receipt):
         raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")
@@ -77,6 +80,7 @@ def _notifications(crawl: Crawl) -> list[dict[str, str]]:
     """The receivers of the end of the crawl, without the results of deliveries and repetitions, so that it never
     changes. Secret addresses and those of the owner's account are masked, because all receivers get the receipt."""
     deliveries = Delivery.objects.filter(notice__crawl=crawl, notice__event__in=ENDS, again=False)
+    deliveries = deliveries.exclude(transport=HOOK)
     return [
         {"id": str(delivery.id), "transport": delivery.transport, "address": _shown(delivery)}
         for delivery in deliveries.order_by("transport", "created_at", "id")

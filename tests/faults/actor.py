@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 from rq import Queue, SimpleWorker
 from rq import Worker as ForkingWorker
@@ -86,6 +87,10 @@ class Actor:
         """From now on its workers render pages, too, in a browser that shows these."""
         self._queues, self._browser = ["crawl", "fetch", "render"], Browser(shown)
         rendering.Renderer = self._browser  # type: ignore[misc, assignment]
+
+    def hook(self) -> None:
+        """From now on its settings name a hook."""
+        settings.CRAWLER_HOOKS = ["tests.faults.hooked.Telling"]
 
     def tick(self) -> None:
         manage.manage(_crawl())

@@ -85,6 +85,7 @@ class Scene:
     pages: Mapping[str, Answer] = field(default_factory=lambda: SMALL)
     shown: Mapping[str, str] = field(default_factory=dict)  # pages as a browser shows them; then its workers render
     options: Mapping[str, object] = field(default_factory=dict)
+    hooked: bool = False  # a hook is called when the crawl is finished
     harm: str = ""  # what then happens to Redis while nobody lives: "empty" or "restore"
     ends: str = "finished"  # "" = it is deleted
     outcomes: Mapping[str, str] = field(default_factory=dict)  # of pages that do not close as 2xx
@@ -211,6 +212,8 @@ SCENES: Mapping[str, Scene] = {
     "watch: begun": dies("watch: begun", 2, pages=BUSY, asked={"/": 2}, waits=8),
     "notify: claimed": dies("notify: claimed", options=NOTIFIED, told=1),
     "notify: sent": dies("notify: sent", options=NOTIFIED, told=2),
+    "hook: call noted": dies("hook: call noted", hooked=True, told=1),
+    "hook: called": dies("hook: called", hooked=True, told=2),
     # A person's command
     "resume: committed": Scene(
         [

@@ -19,7 +19,7 @@ from tests.faults.scenes import HOOK, Scene, Step
 from tests.site import Site
 from tests.stack import PATIENCE, ROOT, Stack
 
-TABLES = ("delivery", "notice", "disagreement", "pagelinks", "page", "trap", "crawl")
+TABLES = ("hookcalls", "delivery", "notice", "disagreement", "pagelinks", "page", "trap", "crawl")
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Theatre:
 
 def able_to(scene: Scene) -> list[Step]:
     """What a process needs to work on this scene's crawl."""
-    return [["render", dict(scene.shown)]] if scene.shown else []
+    return [*([["render", dict(scene.shown)]] if scene.shown else []), *([["hook"]] if scene.hooked else [])]
 
 
 def _filled_in(step: Step, scene: Scene, site: Site) -> Step:

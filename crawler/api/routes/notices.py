@@ -17,6 +17,7 @@ from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Right, Scope
+from crawler.core.crawl.notices import HOOK
 from crawler.models import Delivery
 from crawler.notices.delivery import SENT_AGAIN, resend
 from crawler.notices.user_channels import add_channel, change_channel, remove_channel, send_test, switch_channel
@@ -155,7 +156,8 @@ def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     """All deliveries of the crawl's notices with their results, the newest first."""
     crawl = crawl_named(request, crawl_id)
     in_full = sees_addresses(request.user, crawl)
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(transport=HOOK)
+    deliveries = deliveries.select_related("notice").defer("notice__receipt")
     return newest_first(request, deliveries, cursor, limit, lambda row: shapes.line_of(row, in_full=in_full))
 
 

@@ -22,6 +22,9 @@ class Event(StrEnum):
     TEST = "crawl.test"  # a user tests a channel
 
 
+HOOK = "hook"
+"""The transport of deliveries to the operator's hooks; their address is the name of the class."""
+
 ENDS = (Event.FINISHED, Event.FAILED, Event.CANCELLED)
 """Exactly one of these ends each round of a crawl."""
 

@@ -9,9 +9,9 @@ from django.db.models import Count
 from crawler.core.channels import webhook
 from crawler.core.crawl import progress
 from crawler.core.crawl.completion import Ended, State
-from crawler.core.crawl.notices import Event
+from crawler.core.crawl.notices import HOOK, Event
 from crawler.core.crawl.outcomes import STATUS_TONES, Category, Outcome, Tone
-from crawler.models import Crawl, Delivery
+from crawler.models import Crawl, Delivery, HookCalls
 from crawler.notices.outbox import receivers_of
 from crawler.reports import text
 from crawler.reports.progress import Breakdown, cheap_breakdown, is_of_now
@@ -41,7 +41,7 @@ def skipped_rows(skipped: dict[str, int]) -> list[Row]:
 def notice_rows(crawl: Crawl, *, in_full: bool) -> list[Row]:
     """The deliveries of notices and their results; while the crawl is not over, also the receivers of its end.
     Addresses are masked unless `in_full`."""
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(notice__event=Event.PAGE)
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(notice__event=Event.PAGE).exclude(transport=HOOK)
     ordered = deliveries.select_related("notice").defer("notice__receipt")
     rows = [
         _delivery_row(delivery, in_full=in_full)
@@ -67,7 +67,7 @@ def _page_rows(crawl: Crawl) -> list[Row]:
     """Deliveries of page notices by state, as numbers: there may be thousands."""
     if Event.PAGE not in crawl.chosen.notify_events:
         return []
-    of_pages = Delivery.objects.filter(notice__crawl=crawl, notice__event=Event.PAGE)
+    of_pages = Delivery.objects.filter(notice__crawl=crawl, notice__event=Event.PAGE).exclude(transport=HOOK)
     numbers = dict(of_pages.order_by().values_list("state").annotate(Count("id")))
     return [
         {
@@ -94,7 +94,21 @@ def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
             "tone": "calm",
         }
         for to in receivers_of(crawl, Event.FINISHED)
+        if to.transport != HOOK
     ]
+
+
+def hook_row(row: HookCalls) -> Row:
+    """How often one method of a hook was called."""
+    failed = [("raised an error", row.errors), ("took too long", row.timeouts)]
+    troubles = [f"{text.count(number)} {what}" for what, number in failed if number]
+    return {
+        "name": f"{row.hook}.{row.method}",
+        "state": "failed" if troubles else "called",
+        "calls": ", ".join([text.counted(row.calls, "call"), *troubles]),
+        "error": row.last_error,
+        "tone": "bad" if troubles else "good",
+    }
 
 
 def receipt_rows(receipt: dict[str, Any]) -> list[Row]:

@@ -16,7 +16,7 @@ from crawler.frontier.autoscalers import has_autoscaler
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
-from crawler.reports import text, traps
+from crawler.reports import hooks, text, traps
 from crawler.reports.comparison import from_memory
 from crawler.reports.diagnosis import stands_still, waits_because
 from crawler.reports.diagnosis_facts import held_because
@@ -33,7 +33,14 @@ from crawler.reports.progress import (
 )
 from crawler.reports.receipt import ended_of, masked_receipt, ran_until
 from crawler.reports.scale import of_useful_workers, running_and_wanted
-from crawler.web.crawl.crawl_summary import DELIVERY_TONES, notice_rows, receipt_rows, skipped_rows, status_rows
+from crawler.web.crawl.crawl_summary import (
+    DELIVERY_TONES,
+    hook_row,
+    notice_rows,
+    receipt_rows,
+    skipped_rows,
+    status_rows,
+)
 from crawler.web.tables.rows import Row, dead_letter_row, page_row, trap_row
 
 NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"
@@ -84,13 +91,15 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "orphans": [page_row(page) for page in orphaned],
         "traps": [trap_row(one) for one in caught if not one.trap.released],
         "notices": notices,
+        "hooks": [hook_row(row) for row in hooks.calls_of(crawl)],
         "receipt": receipt_rows(progress["receipt"]) if over else [],
     }
+    tones = {notice["tone"] for notice in notices}
     return {
         "progress": progress,
         "state": progress["state"],
         "over": over,
-        "settled": over and all(notice["tone"] != DELIVERY_TONES[Delivery.PENDING] for notice in notices),
+        "settled": over and DELIVERY_TONES[Delivery.PENDING] not in tones and not hooks.has_pending_calls(crawl),
         "title": f"{_headline(crawl, progress)} · {crawl.site}",
         "can": _can(State(crawl.state)),
         "bar": {"value": progress["done"], "max": max(progress["total"], 1)},

@@ -1,0 +1,99 @@
+"""Hooks with real workers: what one finds is stored, what raises, hangs or kills its worker costs no other page."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.test_poison import _keep_a_worker_running
+from tests.hooks import samples
+from tests.hooks.samples import name_of
+from tests.site import Site, page
+from tests.stack import Stack
+
+PAGES = {"/": page("/a", "/b"), "/a": page(title="A"), "/b": page(), "/hidden": page()}
+
+
+def hooked(stack: Stack, folder: Path, *hooks: type) -> Stack:
+    """The same stack, whose workers and whose starts have these hooks."""
+    settings = {
+        "CRAWLER_HOOKS": ",".join(map(name_of, hooks)),
+        "CRAWLER_HOOK_SECONDS": "0.5",
+        "HOOK_NOTES": str(folder / "notes"),
+    }
+    stack.env = {**stack.env, **settings}
+    return stack
+
+
+@pytest.fixture
+def stack(tmp_path: Path, shared_stack: Stack) -> Any:
+    env = shared_stack.env
+    yield shared_stack
+    shared_stack.env = env
+
+
+def calls(stack: Stack) -> dict[tuple[str, str], tuple[int, int, int]]:
+    rows = stack.rows("SELECT * FROM crawler_hookcalls")
+    counts = ("calls", "errors", "timeouts")
+    return {
+        (row["hook"].rpartition(".")[2], row["method"]): (row[counts[0]], row[counts[1]], row[counts[2]])
+        for row in rows
+    }
+
+
+def test_what_hooks_find_is_stored_and_what_raises_or_hangs_costs_nothing(stack: Stack, tmp_path: Path) -> None:
+    hooks = (samples.Raising, samples.HangingOnce, samples.Counting, samples.Noting)
+    hooked(stack, tmp_path, *hooks)
+    with Site(PAGES).serving() as site:
+        stack.start_worker()
+        crawl = stack.start(f"{site.url}/")
+        stack.wait_until_finished(crawl)
+        notes = tmp_path / "notes"
+        stack.wait_for(lambda: notes.exists() and len(notes.read_text().splitlines()) == 5)
+        stack.wait_for(
+            lambda: ("Noting", "on_finished") in calls(stack) and calls(stack)["Noting", "on_closed"][0] == 4
+        )
+    assert {url.removeprefix(site.url): row["outcome"] for url, row in stack.pages(crawl).items()} == dict.fromkeys(
+        ("/", "/a", "/b", "/hidden"), "2xx"
+    )
+    assert {json.loads(row["fields"])["path"] for row in stack.rows("SELECT fields FROM crawler_pagefacts")} == {
+        *("", "a", "b", "hidden")
+    }
+    assert calls(stack) == {
+        ("Raising", "on_page"): (4, 4, 0),
+        ("HangingOnce", "on_page"): (4, 0, 1),
+        ("Counting", "on_page"): (4, 0, 0),
+        ("Noting", "on_closed"): (4, 0, 0),
+        ("Noting", "on_finished"): (1, 0, 0),
+    }
+    (told,) = stack.rows("SELECT receipt FROM crawler_notice WHERE event = 'crawl.finished'")
+    assert [entry["calls"] for entry in json.loads(told["receipt"])["hooks"]] == [4, 4, 4]
+    lines = notes.read_text().splitlines()
+    assert f"closed {site.url}/a 2xx a" in lines
+    assert "finished 4" in lines
+
+
+@pytest.mark.long
+def test_a_page_on_which_a_hook_kills_its_worker_is_given_up_and_the_others_are_fetched(
+    stack: Stack, tmp_path: Path
+) -> None:
+    hooked(stack, tmp_path, samples.Killing, samples.Counting)
+    with Site({**PAGES, "/": page("/a", "/poison", "/b"), "/poison": page()}).serving() as site:
+        ended = threading.Event()
+        keeper = threading.Thread(target=_keep_a_worker_running, args=(stack, ended))
+        keeper.start()
+        try:
+            crawl = stack.start(f"{site.url}/")
+            receipt = stack.wait_until_finished(crawl, patience=150)
+        finally:
+            ended.set()
+            keeper.join()
+    (crashed,) = stack.rows("SELECT * FROM crawler_page WHERE outcome = 'crashed'")
+    assert crashed["url"] == f"{site.url}/poison"
+    assert "the worker died 3 times" in crashed["error"]
+    assert (receipt["failed"], receipt["fetched"]) == (1, 4)
+    assert calls(stack) == {("Killing", "on_page"): (4, 0, 0), ("Counting", "on_page"): (4, 0, 0)}
