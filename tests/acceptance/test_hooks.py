@@ -16,6 +16,13 @@ from tests.site import Site, page
 from tests.stack import Stack
 
 PAGES = {"/": page("/a", "/b"), "/a": page(title="A"), "/b": page(), "/hidden": page()}
+EXPECTED = {
+    ("Raising", "on_page"): (4, 4, 0),
+    ("HangingOnce", "on_page"): (4, 0, 1),
+    ("Counting", "on_page"): (4, 0, 0),
+    ("Noting", "on_closed"): (4, 0, 0),
+    ("Noting", "on_finished"): (1, 0, 0),
+}
 
 
 def hooked(stack: Stack, folder: Path, *hooks: type) -> Stack:
@@ -54,21 +61,12 @@ def test_what_hooks_find_is_stored_and_what_raises_or_hangs_costs_nothing(stack:
         stack.wait_until_finished(crawl)
         notes = tmp_path / "notes"
         stack.wait_for(lambda: notes.exists() and len(notes.read_text().splitlines()) == 5)
-        stack.wait_for(
-            lambda: ("Noting", "on_finished") in calls(stack) and calls(stack)["Noting", "on_closed"][0] == 4
-        )
+        stack.wait_for(lambda: calls(stack) == EXPECTED)
     assert {url.removeprefix(site.url): row["outcome"] for url, row in stack.pages(crawl).items()} == dict.fromkeys(
         ("/", "/a", "/b", "/hidden"), "2xx"
     )
     assert {json.loads(row["fields"])["path"] for row in stack.rows("SELECT fields FROM crawler_pagefacts")} == {
         *("", "a", "b", "hidden")
-    }
-    assert calls(stack) == {
-        ("Raising", "on_page"): (4, 4, 0),
-        ("HangingOnce", "on_page"): (4, 0, 1),
-        ("Counting", "on_page"): (4, 0, 0),
-        ("Noting", "on_closed"): (4, 0, 0),
-        ("Noting", "on_finished"): (1, 0, 0),
     }
     (told,) = stack.rows("SELECT receipt FROM crawler_notice WHERE event = 'crawl.finished'")
     assert [entry["calls"] for entry in json.loads(told["receipt"])["hooks"]] == [4, 4, 4]

@@ -46,6 +46,7 @@ ELSEWHERE = {
     "extract": "it asks a site: see tests/management/test_extract.py",
     "invite": "a link",
     "login_link": "a link",
+    "new_hook": "what the operator typed",
     "reconcile": "numbers",
     "rqworker": "what it says is RQ's, but for lines about Redis and the database",
 }
