@@ -45,6 +45,13 @@ def watch() -> str:
     return watch_crawls()
 
 
+def extract_kept(crawl_id: str) -> str:
+    """Extract fields from some more of a crawl's kept HTML."""
+    from crawler.crawls.kept_extraction import job
+
+    return job(UUID(crawl_id))
+
+
 def notify() -> str:
     """Deliver the notices that are due."""
     from crawler.notices.delivery import deliver_due

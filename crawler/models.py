@@ -32,6 +32,7 @@ __all__ = [
     "Delivery",
     "Disagreement",
     "HookCalls",
+    "KeptExtraction",
     "LinkIndex",
     "Notice",
     "Page",
@@ -287,6 +288,24 @@ class HookCalls(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hook}.{self.method}"
+
+
+class KeptExtraction(models.Model):
+    """The last time a crawl's fields were extracted again from its kept HTML, see `crawls.kept_extraction`."""
+
+    crawl = models.OneToOneField(Crawl, primary_key=True, on_delete=models.CASCADE, related_name="kept_extraction")
+    last_page = models.BigIntegerField(default=0)  # the pages up to this one are done
+    tries = models.SmallIntegerField(default=0)  # how often the next pages were begun
+    seen = models.BigIntegerField(default=0)  # pages of the crawl that were looked at
+    read = models.BigIntegerField(default=0)  # of these, pages whose fields were extracted
+    missing = models.BigIntegerField(default=0)  # of these, HTML pages without kept HTML that can be read
+    failed = models.BigIntegerField(default=0)  # of these, pages that were left out, because workers died with them
+    began_at = models.DateTimeField(default=clock.now)
+    touched_at = models.DateTimeField(default=clock.now)  # when a worker last began some pages
+    done_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"kept HTML of crawl {self.crawl_id}"
 
 
 class Trap(models.Model):

@@ -34,6 +34,7 @@ LOGGING_IN = "a person gets a session by it; a program has a token"
 OF_THE_FORM = "it checks one field while the form is filled in; a program sends all fields, and gets the same errors"
 A_DRAWING = "it is drawn from the result of another operation"
 NOT_BY_TOKEN = "a stolen token must not take over the account, nor create further tokens"
+BY_HAND = "it is for rules and hooks that were just changed; a program that runs on the machine has manage.py extract"
 OPEN_ANYWAY = "it is for machines already"
 
 WEB = [
@@ -105,6 +106,7 @@ WEB = [
     WebRoute("crawl-resume", "POST", CONTROL, ("POST /crawls/{crawl_id}/resume",)),
     WebRoute("crawl-cancel", "POST", CONTROL, ("POST /crawls/{crawl_id}/cancel",)),
     WebRoute("crawl-retry-failed", "POST", CONTROL, ("POST /crawls/{crawl_id}/retry-failed",)),
+    WebRoute("crawl-extract", "POST", CONTROL, BY_HAND),
     WebRoute("crawl-delete", "POST", OWN, ("DELETE /crawls/{crawl_id}",)),
     WebRoute("crawl-share", "POST", OWN, ("POST /crawls/{crawl_id}/share",)),
     WebRoute("crawl-keep", "POST", OWN, ("POST /crawls/{crawl_id}/keep",)),

@@ -24,7 +24,8 @@ from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
-from crawler.crawls import control, schedules, start
+from crawler.core.extraction.rules import FieldRule
+from crawler.crawls import control, kept_extraction, schedules, start
 from crawler.crawls.control import keep, share
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import release, retry_failed
@@ -98,6 +99,11 @@ def _schedule_made(ann: User) -> None:
     schedules.begin_schedule([HERE], CrawlOptions(), "every 6h", owner=ann, allow_private=True)
 
 
+def _extracted_again(ann: User) -> None:
+    rules = (FieldRule(name="heading", selector="h1"),)
+    kept_extraction.start(a_crawl(ann, options=CrawlOptions(keep=("html",), fields=rules)))
+
+
 def _schedule_paused(ann: User) -> Schedule:
     schedule = a_schedule(ann)
     schedules.pause_schedule(schedule.id)
@@ -140,6 +146,7 @@ DEEDS: dict[str, Callable[[User], object]] = {
     "crawl.retried": _retried,
     "crawl.traps_released": _traps_released,
     "crawl.kept": _kept,
+    "crawl.extracted_again": _extracted_again,
     "host.forgotten": _host_forgotten,
     "crawl.not_kept": lambda ann: keep(_kept(ann), is_kept=False),
     "crawl.shared": lambda ann: share(a_crawl(ann), ann, a_group("editors", ann)),

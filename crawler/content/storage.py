@@ -209,9 +209,14 @@ def pages_with(crawl: Crawl, form: str) -> QuerySet[Page]:
 def content_of(facts: PageFacts, form: str) -> bytes:
     """The page's content in this format: text in UTF-8, WARC records, or a picture. Raises Gone, and Broken if it is
     damaged."""
-    name, offset, length = facts.kept[form]
     with Reader() as reader:
-        member = reader.read((str(name), int(str(offset)), int(str(length))))
+        return content_by(reader, facts, form)
+
+
+def content_by(reader: Reader, facts: PageFacts, form: str) -> bytes:
+    """The same by a reader, which is faster for many pages."""
+    name, offset, length = facts.kept[form]
+    member = reader.read((str(name), int(str(offset)), int(str(length))))
     if form == options.WARC:
         return member
     content = unpacked(member, MAX_CONTENT_BYTES)

@@ -7,5 +7,6 @@ control      pause, resume, cancel, finalize; sharing and retention
 holds        pause crawls while the owner's quota is exhausted or disk or memory is low; retry during outages
 retry        ask again for failed pages and for those of traps, in a further round
 delete       delete a crawl, and those past retention
+kept_extraction  extract fields again from kept HTML
 schedules    crawls that are started again and again
 """

@@ -32,6 +32,11 @@ def told_short(crawl: str) -> str:
     return f"{PREFIX}:told-short:{crawl}"
 
 
+def extraction_coming(crawl: str) -> str:
+    """string with a short TTL: a job that extracts fields from the crawl's kept HTML is on its way"""
+    return f"{PREFIX}:extraction:{crawl}"
+
+
 def own_bell(name: str) -> str:
     """list with a short TTL: the idle poller of this name is to end"""
     return f"{BELL}:{name}"

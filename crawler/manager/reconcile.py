@@ -29,6 +29,7 @@ from crawler.core.crawl.completion import (
     rest_after,
 )
 from crawler.core.errors import ServiceDown
+from crawler.crawls import kept_extraction
 from crawler.crawls.control import clean_up
 from crawler.crawls.delete import delete_in_steps
 from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, shortage_now, shortage_of
@@ -123,10 +124,8 @@ def scan() -> ScanResult:
 
 
 def _scan() -> ScanResult:
-    redis = queues.connection()
-    now = clock.epoch_seconds()
-    woken = 0
-    moments: list[float] = []
+    redis, now = queues.connection(), clock.epoch_seconds()
+    woken, moments = 0, list[float]()
     _update_holds(now)
     is_resting = capacity.is_backing_off(redis)
     waiting = cache(partial(queues.queued, queues.CRAWL))
@@ -147,6 +146,7 @@ def _scan() -> ScanResult:
             held_until = crawl.held_until.timestamp() if crawl.held_until is not None else None
             moments += [moment for moment in (next_moment, held_until) if moment is not None]
     _clean_up(redis, {str(crawl.id) for crawl in crawls})
+    kept_extraction.send_lost()
     pending, notice_due = _next_notice()
     if notice_due is not None:
         if notice_due <= clock.now():

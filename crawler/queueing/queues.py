@@ -231,6 +231,22 @@ def notify_begins() -> None:
     connection().delete(keys.NOTIFY_COMING)
 
 
+def send_kept_extraction(crawl: str) -> None:
+    """Enqueue the job that extracts fields from kept HTML of this crawl, unless one was sent just now."""
+    job = new_id("extract")
+    if connection().set(keys.extraction_coming(crawl), job, nx=True, px=NOTIFY_RESEND_MS):
+        data = _job_data("crawler.jobs.extract_kept", job, "extract fields from kept HTML", crawl)
+        with connection().pipeline() as pipe:
+            _queue(CRAWL).enqueue_many([data], pipeline=pipe)
+            _ring_bell(pipe)
+            pipe.execute()
+
+
+def kept_extraction_begins(crawl: str) -> None:
+    """Allow the next one to be sent."""
+    connection().delete(keys.extraction_coming(crawl))
+
+
 def begin_page_notices() -> bool:
     """True if this process may deliver page notices now: no other process does, and the pause since the last time is
     over. If this process dies, the lock expires after some seconds."""

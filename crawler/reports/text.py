@@ -16,7 +16,7 @@ from crawler.core.crawl.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.html.shells import DESCRIPTIONS
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
 from crawler.core.text.sanitize import one_line
-from crawler.models import Crawl, Page
+from crawler.models import Crawl, KeptExtraction, Page
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.progress import start_count, troubled_start_pages
 
@@ -324,6 +324,14 @@ def to_retry(sent: int) -> Reply:
     if sent:
         return Reply(f"Sent again: {counted(sent, 'page')}.", is_so=True)
     return Reply("There is nothing to send again.", is_so=True)
+
+
+def kept_extraction(row: KeptExtraction) -> str:
+    """How far fields were extracted again from kept HTML, and of which pages they were not."""
+    parts = [f"{counted(row.read, 'page')} read again from kept HTML"]
+    parts += [f"{counted(row.missing, 'HTML page')} without kept HTML that can be read"] if row.missing else []
+    parts += [f"{counted(row.failed, 'page')} left out, because workers died"] if row.failed else []
+    return f"{'Done' if row.done_at else 'At work'}: {'; '.join(parts)}."
 
 
 def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:

@@ -8,21 +8,20 @@ from uuid import UUID
 from django.db.models import F
 
 from crawler.core.crawl.hook_calls import HookCall, merged
-from crawler.core.crawl.messages import PageResult
 from crawler.models import Crawl, HookCalls
 from crawler.storage.sql import storable
 
-ON_PAGE = "on_page"
+ON_PAGE, ON_KEPT_PAGE = "on_page", "on_page, kept"
+"""Of pages as they were fetched, and of kept HTML."""
 
 
-def store(crawl: UUID, results: Iterable[PageResult]) -> None:
-    """Count the calls of `on_page` with these pages, which were closed in this transaction."""
+def store(crawl: UUID, calls: Iterable[HookCall], method: str = ON_PAGE) -> None:
+    """Count these calls with pages that were closed, or read again, in this transaction."""
     of_hook: dict[str, list[HookCall]] = {}
-    for result in results:
-        for call in result.hooks:
-            of_hook.setdefault(call.hook, []).append(call)
-    for hook, calls in of_hook.items():
-        add(crawl, hook, ON_PAGE, calls)
+    for call in calls:
+        of_hook.setdefault(call.hook, []).append(call)
+    for hook, some in of_hook.items():
+        add(crawl, hook, method, some)
 
 
 def add(crawl: UUID, hook: str, method: str, calls: Iterable[HookCall]) -> None:
@@ -47,7 +46,7 @@ def add(crawl: UUID, hook: str, method: str, calls: Iterable[HookCall]) -> None:
 def types_of(crawl: Crawl) -> dict[str, str]:
     """The fields that hooks found in the crawl, with their types, in alphabetical order."""
     types: dict[str, str] = {}
-    found = HookCalls.objects.filter(crawl=crawl, method=ON_PAGE).order_by("hook")
+    found = HookCalls.objects.filter(crawl=crawl, method__in=(ON_PAGE, ON_KEPT_PAGE)).order_by("hook")
     for fields in found.values_list("fields", flat=True):
         types = merged(types, fields)
     return dict(sorted(types.items()))

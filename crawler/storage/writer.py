@@ -268,7 +268,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) ->
         sql.store_links(crawl, (of_page[page] for page in closed))
         sql.store_facts(crawl, (of_page[page] for page in closed))
         page_loads.store(crawl, (of_page[page] for page in closed))
-        hook_calls.store(crawl, [of_page[page] for page in sorted(closed)])
+        hook_calls.store(crawl, (call for page in sorted(closed) for call in of_page[page].hooks))
         change.results += [result for page, result in of_page.items() if page in closed]
     return closed
 

@@ -40,6 +40,7 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/pause", control.crawl_pause, name="crawl-pause"),
     path("crawls/<uuid:crawl_id>/resume", control.crawl_resume, name="crawl-resume"),
     path("crawls/<uuid:crawl_id>/cancel", control.crawl_cancel, name="crawl-cancel"),
+    path("crawls/<uuid:crawl_id>/extract", control.crawl_extract, name="crawl-extract"),
     path("crawls/<uuid:crawl_id>/delete", control.crawl_delete, name="crawl-delete"),
     path("crawls/<uuid:crawl_id>/retry-failed", control.crawl_retry_failed, name="crawl-retry-failed"),
     path("crawls/<uuid:crawl_id>/share", control.crawl_share, name="crawl-share"),

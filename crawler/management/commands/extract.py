@@ -1,4 +1,4 @@
-"""`manage.py extract`: tests extraction rules on one page, without a crawl."""
+"""`manage.py extract`: tests extraction rules on one page without a crawl, or extracts fields again from kept HTML."""
 
 from __future__ import annotations
 
@@ -7,41 +7,53 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import from_person
+from crawler.crawls import kept_extraction
 from crawler.encryption import seal
 from crawler.fetcher.preview import Preview, preview
-from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.base import CrawlerCommand, Exit, ExitWith, crawl_of
 from crawler.management.inputs import add_secrets, credentials_of, rules_in
+from crawler.reports import text
 
 EXAMPLES = """\
 examples:
   python manage.py extract https://example.com/product/1 --fields rules.yaml
   python manage.py extract https://example.com/product/1 --fields rules.json --json
+  python manage.py extract ID --kept                        by the crawl's rules and your hooks
+  python manage.py extract ID --kept --fields rules.yaml    by new rules, which then are the crawl's
 
 exit codes:
-  0    the page was read, even if no rule found a value
-  1    the page could not be fetched
+  0    the page was read, even if no rule found a value; or all kept pages were
+  1    the page could not be fetched, or some kept pages were not read
   2    invalid arguments
 """
 
 MAX_LENGTH = 200  # characters of a value
+TELL_EVERY_S = 5.0  # how often the progress over kept HTML is told
 
 
 class Command(CrawlerCommand):
-    """Test extraction rules on one page: fetch it as a crawl would, and show the value of each rule."""
+    """Test extraction rules on one page: fetch it as a crawl would, and show the value of each rule. With --kept, read
+    all pages of a crawl again from kept HTML, by rules and hooks, and replace their fields; no site is requested."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("url", metavar="URL", help="the page")
-        parser.add_argument("--fields", metavar="FILE", required=True, help="the rules, in YAML or JSON")
+        parser.add_argument("url", metavar="URL|ID", help="the page; with --kept the crawl")
+        parser.add_argument("--fields", metavar="FILE", help="the rules, in YAML or JSON; with --kept optional")
+        parser.add_argument("--kept", action="store_true", help="extract the fields of a crawl again from kept HTML")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
         parser.add_argument("--ignore-robots", action="store_true", help="ignore robots.txt (on sites you own)")
         add_secrets(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
+        if options["kept"]:
+            return self._read_kept(options)
+        if not options["fields"]:
+            raise BadInput("fields", "Name a file of rules with --fields; only --kept does without.")
         chosen = CrawlOptions(fields=rules_in(options["fields"]), obey_robots=not options["ignore_robots"])
         tried = preview(
             options["url"],
@@ -54,6 +66,18 @@ class Command(CrawlerCommand):
             raise ExitWith(Exit.NOT_DONE, f"{tried.url} could not be tested: {tried.trouble}")
         self.print(_as_json(tried) if options["json"] else _as_text(tried))
         return Exit.DONE
+
+    def _read_kept(self, options: dict[str, Any]) -> int:
+        """In this process, whether workers run or not; one that is interrupted is finished by workers."""
+        crawl = crawl_of(options["url"])
+        begun = kept_extraction.start(crawl, rules_in(options["fields"]))
+        while not kept_extraction.work(crawl.id, for_seconds=TELL_EVERY_S):
+            begun.refresh_from_db()
+            self.say(text.kept_extraction(begun))
+        begun.refresh_from_db()
+        counts = {name: getattr(begun, name) for name in ("seen", "read", "missing", "failed")}
+        self.print(f"{json.dumps(counts) if options['json'] else text.kept_extraction(begun)}\n")
+        return Exit.NOT_DONE if begun.failed else Exit.DONE
 
 
 def _as_json(tried: Preview) -> str:

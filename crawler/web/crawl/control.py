@@ -15,7 +15,7 @@ from redis import RedisError
 
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, ServiceDown
-from crawler.crawls import control
+from crawler.crawls import control, kept_extraction
 from crawler.crawls.control import keep, share
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed
@@ -49,6 +49,22 @@ def crawl_resume(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_cancel(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """End the crawl; open pages close as cancelled."""
     return _move(request, crawl_id, Verb.CANCEL, control.cancel)
+
+
+@require_POST
+@page
+def crawl_extract(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Extract the fields of its pages again from kept HTML, in a job."""
+    crawl = crawl_for(request, crawl_id, Right.CONTROL)
+    try:
+        kept_extraction.start(crawl)
+        kept_extraction.send(crawl.id)
+        reply = Reply("The fields are extracted again from kept HTML; this page shows how far it is.", is_so=True)
+    except BadInput as error:
+        reply = Reply(error.message, is_so=False)
+    except (ServiceDown, RedisError):
+        reply = Reply("Redis does not answer; it begins as soon as Redis is back.", is_so=False)
+    return redirect_with(request, reply, _page_of(crawl_id))
 
 
 @require_POST

@@ -26,6 +26,7 @@ from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import MAY_BE_SECRET
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
 from crawler.core.url_lists.reader import Columns
+from crawler.crawls import kept_extraction
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.schedules import begin_schedule
 from crawler.crawls.start import start_crawl
@@ -208,6 +209,7 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     context |= {
         "figures": quick_figures(crawl, clock.epoch_seconds()),
         "list_report": report_of(crawl),
+        "can_extract": kept_extraction.is_possible(crawl.chosen),
         **sharing_of(request.user, crawl),
     }
     return render(request, "crawler/crawl.html", context)

@@ -13,7 +13,7 @@ from crawler.core.crawl.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.crawl.progress import Standing
 from crawler.core.errors import ServiceDown
 from crawler.frontier.autoscalers import has_autoscaler
-from crawler.models import Crawl, Delivery
+from crawler.models import Crawl, Delivery, KeptExtraction
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from crawler.reports import hooks, text, traps
@@ -95,11 +95,13 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "receipt": receipt_rows(progress["receipt"]) if over else [],
     }
     tones = {notice["tone"] for notice in notices}
+    read_again = KeptExtraction.objects.filter(crawl=crawl).first()
+    is_at_work = hooks.has_pending_calls(crawl) or (read_again is not None and read_again.done_at is None)
     return {
         "progress": progress,
         "state": progress["state"],
         "over": over,
-        "settled": over and DELIVERY_TONES[Delivery.PENDING] not in tones and not hooks.has_pending_calls(crawl),
+        "settled": over and DELIVERY_TONES[Delivery.PENDING] not in tones and not is_at_work,
         "title": f"{_headline(crawl, progress)} · {crawl.site}",
         "can": _can(State(crawl.state)),
         "bar": {"value": progress["done"], "max": max(progress["total"], 1)},
@@ -109,6 +111,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
             "waits": "" if any(alert["tone"] == "warn" for alert in alerts) else _waits(crawl, now),
             "dead_letters": _dead_letters(crawl, len(letters)),
             "orphans": _orphans(crawl, len(orphaned)),
+            "kept_html": text.kept_extraction(read_again) if read_again else "",
             "traps": traps.summary(crawl, caught if len(caught) < SHOWN else None),
         },
         "lists": lists,
