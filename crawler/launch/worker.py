@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import NoReturn
 
+import django
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
@@ -46,7 +47,10 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     """The environment for RQ: with `.env`, with the address and the client of Redis in RQ's own variables, and with a
     short grace under honcho, which kills a process that has not exited within 5 s. Raises ImproperlyConfigured for an
     invalid setting, so that the user sees a message and no traceback."""
-    import_module(given.get("DJANGO_SETTINGS_MODULE", "settings.development"))
+    settings = given.get("DJANGO_SETTINGS_MODULE", "settings.development")
+    if import_module(settings).CRAWLER_HOOKS:
+        os.environ["DJANGO_SETTINGS_MODULE"] = settings
+        django.setup()  # it imports them
     url = environment.redis_url()
     grace = {GRACE_SETTING: f"{SHORT_GRACE_SECONDS:g}"} if NAMED_BY_HONCHO in given else {}
     return {**grace, **given, "REDIS_URL": url, "RQ_REDIS_URL": url, "RQ_CONNECTION_CLASS": CONNECTION_CLASS}

@@ -64,6 +64,12 @@ def test_a_setting_that_cannot_be_used_is_one_line(project: Path) -> None:
     assert "CRAWLER_STARTUP_TIMEOUT is 'soon'; it must be a number" in ended.stderr
 
 
+def test_so_is_a_hook_that_cannot_be_imported(project: Path) -> None:
+    ended = run(project, CRAWLER_HOOKS="no_such_module.Prices", CRAWLER_DATA_DIR=str(project / "data"))
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert ended.stderr.startswith("CRAWLER_HOOKS has 'no_such_module.Prices', which cannot be imported")
+
+
 def test_one_is_a_worker_and_several_are_a_pool() -> None:
     assert command(1) == [*RQ, "worker", "--quiet", *CLASS, "crawl", "fetch"]
     assert command(4) == [*RQ, "worker-pool", "--num-workers", "4", "--quiet", *CLASS, "crawl", "fetch"]
