@@ -11,9 +11,11 @@ from enum import Enum
 from types import FrameType
 
 from django.db import close_old_connections
+from django.db.models import Q
 
 from crawler import clock
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.notices import HOOK
 from crawler.core.errors import ServiceDown
 from crawler.management.base import SERVICE_ERRORS, in_one_line, no_worker
 from crawler.manager.reconcile import reconcile
@@ -169,9 +171,13 @@ def pause_after(waited: float) -> float:
 
 
 def wait_for_notices(crawl: Crawl, stop: Stop) -> list[Delivery]:
-    """Wait at most NOTICE_TIMEOUT_S for the first attempt of every notice; return those without one."""
-    began = time.monotonic()
-    while pending := _not_attempted(crawl):
+    """Wait at most NOTICE_TIMEOUT_S for the first attempt of every notice, and for the calls of hooks as long as some
+    are made; return what is left."""
+    began, known = time.monotonic(), list[int]()
+    while pending := _awaited(crawl):
+        places = [delivery.place for delivery in pending if delivery.transport == HOOK]
+        if places != known:
+            began, known = time.monotonic(), places
         if stop.signal is not None or time.monotonic() - began >= NOTICE_TIMEOUT_S:
             break
         reconcile()
@@ -179,5 +185,6 @@ def wait_for_notices(crawl: Crawl, stop: Stop) -> list[Delivery]:
     return pending
 
 
-def _not_attempted(crawl: Crawl) -> list[Delivery]:
-    return list(Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING, attempts=0))
+def _awaited(crawl: Crawl) -> list[Delivery]:
+    pending = Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING)
+    return list(pending.filter(Q(attempts=0) | Q(transport=HOOK)).order_by("created_at", "id"))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from itertools import groupby
 from typing import Any
 
@@ -144,7 +145,7 @@ def away(*_: object, **__: object) -> None:
 
 def make_delivery(crawl: Crawl, **fields: object) -> Delivery:
     notice = Notice.objects.create(crawl=crawl, event="finished", receipt={})
-    return Delivery.objects.create(notice=notice, transport="email", address="me@site.test", **fields)
+    return Delivery.objects.create(**{"notice": notice, "transport": "email", "address": "me@site.test", **fields})
 
 
 def test_a_notice_that_nobody_sends_is_not_waited_for_longer_than_its_patience(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,6 +160,22 @@ def test_a_notice_that_was_tried_is_not_waited_for(fields: dict[str, object]) ->
     crawl = make_crawl()
     make_delivery(crawl, **fields)
     assert wait_for_notices(crawl, Stop()) == []
+
+
+def test_calls_of_a_hook_are_waited_for_as_long_as_some_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "NOTICE_TIMEOUT_S", 0.3)
+    crawl = make_crawl()
+    delivery = make_delivery(crawl, transport="hook", address="my_hooks.Prices", attempts=1)
+    began, calls = time.monotonic(), iter(range(1, 5))
+
+    def made_by_a_worker() -> None:
+        if (place := next(calls, None)) is not None:
+            Delivery.objects.filter(id=delivery.id).update(place=place)
+        time.sleep(0.1)
+
+    monkeypatch.setattr(waiting, "reconcile", made_by_a_worker)
+    assert wait_for_notices(crawl, Stop()) == [delivery]
+    assert time.monotonic() - began > 0.6
 
 
 def test_it_tells_why_no_page_closes_until_one_does(monkeypatch: pytest.MonkeyPatch) -> None:

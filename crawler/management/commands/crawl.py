@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.notices import HOOK
 from crawler.core.errors import BadInput
 from crawler.crawls import control
 from crawler.crawls.start import start_crawl
@@ -119,7 +120,10 @@ class Command(CrawlerCommand):
         """Wait for the notices: this process may own the workers that send them."""
         with stop.gently():
             untried = wait_for_notices(crawl, stop)
-            for address in dict.fromkeys(address_shown(delivery, in_full=True) for delivery in untried):
+            for hook in sorted({delivery.address for delivery in untried if delivery.transport == HOOK}):
+                self.say(f"Calls of the hook {hook} are left; the next worker makes them.")
+            others = (delivery for delivery in untried if delivery.transport != HOOK)
+            for address in dict.fromkeys(address_shown(delivery, in_full=True) for delivery in others):
                 self.say(f"The notice to {address} was not sent yet; the next worker sends it.")
 
     def _judge_starts(self, crawl: Crawl) -> int:
