@@ -37,7 +37,6 @@ from crawler.core.html.page_metadata import Facts
 from crawler.core.text.gzip import Broken
 from crawler.frontier.leases import Heartbeat
 from crawler.hooks.on_page import PageHooks
-from crawler.http.fetcher import is_html
 from crawler.models import Crawl, KeptExtraction, Page, PageFacts
 from crawler.queueing import queues
 from crawler.storage import fields, queries
@@ -175,6 +174,8 @@ def _leave_out(page: Page) -> _Step:
 
 def _read_pages(crawl: Crawl, pages: Sequence[Page]) -> _Step:
     """Read these pages, or the first of them until the time of a step is over."""
+    from crawler.http.fetcher import is_html  # it loads an HTTP parser, which reconcile does without
+
     facts = PageFacts.objects.in_bulk([page.id for page in pages])
     hooks, ends, step = PageHooks.of(str(crawl.id)), time.monotonic() + STEP_S, _Step(0)
     with Reader() as reader:

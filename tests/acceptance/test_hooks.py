@@ -52,11 +52,14 @@ def calls(stack: Stack) -> dict[tuple[str, str], tuple[int, int, int]]:
     }
 
 
-def test_what_hooks_find_is_stored_and_what_raises_or_hangs_costs_nothing(stack: Stack, tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", ["start_worker", pytest.param("start_stock_worker", marks=pytest.mark.long)])
+def test_what_hooks_find_is_stored_and_what_raises_or_hangs_costs_nothing(
+    start: str, stack: Stack, tmp_path: Path
+) -> None:
     hooks = (samples.Raising, samples.HangingOnce, samples.Counting, samples.Noting)
     hooked(stack, tmp_path, *hooks)
     with Site(PAGES).serving() as site:
-        stack.start_worker()
+        getattr(stack, start)()
         crawl = stack.start(f"{site.url}/")
         stack.wait_until_finished(crawl)
         notes = tmp_path / "notes"
