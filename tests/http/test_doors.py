@@ -43,6 +43,7 @@ KNOWN = {
     "browser/proxy_relay.py": "passes on what comes over connections that were opened elsewhere",
     "browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
     "browser/page.py": "opens pages in it, each with credentials for that proxy",
+    "browser/tab.py": "opens the context of a page, whose proxy it is given",
     "browser/page_requests.py": "decides which of their requests go out through it",
     "browser/recorder.py": "copies the bodies of what they loaded",
     "browser/page_pictures.py": "has Chromium draw them",

@@ -185,8 +185,8 @@ def test_it_goes_on_when_a_browser_worker_comes(bench: Bench, browser: Browser) 
 
 
 def test_no_more_is_handed_out_than_the_browser_workers_have_places(bench: Bench, browser: Browser) -> None:
-    bench.site.pages["/"] = site.page(*(f"/shell/{number}" for number in range(40)))
-    bench.site.pages |= {f"/shell/{number}": SHELL for number in range(40)}
+    bench.site.pages["/"] = site.page(*(f"/shell/{number}" for number in range(20)))
+    bench.site.pages |= {f"/shell/{number}": SHELL for number in range(20)}
     bench.start(render="auto", concurrency=64)
     work(bench)
     come(places=2)
@@ -198,7 +198,7 @@ def test_no_more_is_handed_out_than_the_browser_workers_have_places(bench: Bench
     assert bench.batches("render") == []
     fetch(batches[0].to_plain())
     work(bench)
-    assert len(browser.rendered) == 40 - sum(len(part.pages) for batch in batches[1:] for part in batch.slices)
+    assert len(browser.rendered) == 20 - sum(len(part.pages) for batch in batches[1:] for part in batch.slices)
 
 
 @pytest.mark.site({"/": site.page(*(f"/{number}" for number in range(8))), **{f"/{n}": SHELL for n in range(8)}})
