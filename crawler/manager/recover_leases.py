@@ -14,7 +14,7 @@ from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.manager.context import TickContext, queue_item
 from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
-from crawler.storage import queries, writer
+from crawler.storage import deaths, queries
 
 RESULTS_WAIT_S = 1.0  # until a lease is checked again whose results another collector has not stored yet
 STARTED_GRACE_S = 10.0  # seconds a job may be "started" in RQ's eyes without having claimed its batch
@@ -67,7 +67,7 @@ def _count_death(context: TickContext, lease: Lease, now: float) -> None:
     """The worker died. Its pages are suspects from now on and are fetched in smaller groups. The page it had noted as
     current, if any, is blamed, and fails if it was fetched alone and has killed enough workers."""
     is_alone = [retries.batch_size(lane) for lane, _ in lease.slices.values()] == [1]
-    crashed = writer.count_death(
+    crashed = deaths.count_death(
         context.id,
         _ids(lease),
         lease.token,

@@ -1,6 +1,7 @@
 """Tables of a crawl.
 
 writer          the one writer of page rows (R1)
+deaths          what it writes when a worker died
 counters        the counters of a crawl's row
 sql             the statements of both, and the pages requested per user and day
 page_loads      the statement of how pages loaded in a browser

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, QuerySet
 
 from crawler.core.crawl.completion import Limit, limit_of_time
 from crawler.core.crawl.counters import Tallies
@@ -111,43 +111,10 @@ def apply(
     return ApplyResult(row.tallies, row.is_over, judged.left_out, may_have_reopened)
 
 
-def count_death(
-    crawl: UUID,
-    ids: Sequence[int],
-    token: str,
-    now: float,
-    *,
-    in_hand: tuple[int, int] | None,
-    crashed_from: int | None,
-    on_closed: OnClosed | None = None,
-) -> list[int]:
-    """A worker died with these pages in its batch: the open ones become suspects. The death and an attempt count for
-    the page `in_hand` (its id and the number of the attempt), once per lease (`token`), unless its result has arrived.
-
-    After `crashed_from` deaths the page is closed as crashed; None = it was not alone in the batch. Returns the closed
-    pages; `on_closed` as for `apply`.
-    """
-    page, attempt = in_hand or (0, 0)
-    with change_of(crawl, now) as (row, change):
-        pages = Page.objects.filter(id__in=queries.still_open(crawl, ids), status=Page.OPEN)
-        blamed = pages.filter(id=page, attempts__lt=attempt).exclude(died_with=token)
-        counted = blamed.update(attempts=F("attempts") + 1, deaths=F("deaths") + 1)
-        change.retries += counted
-        pages.update(died_with=token)
-        deaths = pages.get(id=page).deaths if counted else 0
-        if not counted or crashed_from is None or deaths < crashed_from:
-            return []
-        error = f"the worker died {deaths} times while it had this page in hand"
-        _close_all(pages.filter(id=page), Outcome.CRASHED, error, change)
-        if on_closed is not None:
-            on_closed(row, [page])
-        return [page]
-
-
 def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float, limit: Limit | None = None) -> int:
     """Close every open page without fetching it; returns how many. `limit` is the limit that was reached."""
     with change_of(crawl, now) as (_, change):
-        _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, limit)
+        close_pages(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, limit)
         return change.outcomes[outcome.value]
 
 
@@ -158,7 +125,7 @@ def close_expired(crawl: UUID, now: float) -> int:
         return 0
     with change_of(crawl, now) as (row, change):
         limit = limit_of_time(row.chosen, row.round_began_at.timestamp(), now)
-        _close_all(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, limit)
+        close_pages(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, limit)
         return change.outcomes[Outcome.EXPIRED.value]
 
 
@@ -349,9 +316,10 @@ def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: CounterChange, no
     return opened
 
 
-def _close_all(
+def close_pages(
     pages: QuerySet[Page], outcome: Outcome, error: str, change: CounterChange, limit: Limit | None = None
 ) -> None:
+    """Close the open ones of these pages without a result, for the transaction of `change`."""
     given_up = outcome.category is Category.FAILED
     closed = pages.filter(status=Page.OPEN).update(
         status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up

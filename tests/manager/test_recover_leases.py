@@ -22,7 +22,7 @@ from crawler.manager.recover_leases import STARTED_GRACE_S, recover_leases
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
-from crawler.storage import writer
+from crawler.storage import deaths, writer
 from crawler.storage.writer import Retry
 from tests.bench import Bench
 
@@ -329,7 +329,7 @@ def test_a_death_whose_tick_died_after_counting_it_is_counted_once(handed: Hande
     dispatch(handed.context)
     lease = handed.claim()
     handed.take_in_hand(lease, handed.page.id)
-    writer.count_death(
+    deaths.count_death(
         handed.context.id, [handed.page.id], lease.token, handed.time, in_hand=(handed.page.id, 1), crashed_from=None
     )
     handed.die()

@@ -18,7 +18,7 @@ from crawler.core.crawl.page_load import FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import Facts
 from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts
-from crawler.storage import bulk, queries, sql, writer
+from crawler.storage import bulk, deaths, queries, sql, writer
 from crawler.storage.writer import Retry
 
 pytestmark = pytest.mark.django_db
@@ -136,7 +136,7 @@ def test_a_retry_is_noted_once_and_leaves_the_page_open(crawl: Crawl) -> None:
 
 def test_a_death_with_nothing_in_hand_makes_suspects_and_counts_against_nobody(crawl: Crawl) -> None:
     page = page_id(crawl)
-    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=None, crashed_from=1) == []
+    assert deaths.count_death(crawl.id, [page], "a", NOW, in_hand=None, crashed_from=1) == []
     row = Page.objects.get(id=page)
     assert (row.status, row.attempts, row.deaths, row.died_with) == (Page.OPEN, 0, 0, "a")
     crawl.refresh_from_db()
@@ -147,7 +147,7 @@ def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Cr
     page = page_id(crawl)
     for attempt, lease in enumerate("abcde", start=1):
         for _ in range(2):  # a lease is counted once
-            assert writer.count_death(crawl.id, [page], lease, NOW, in_hand=(page, attempt), crashed_from=None) == []
+            assert deaths.count_death(crawl.id, [page], lease, NOW, in_hand=(page, attempt), crashed_from=None) == []
     row = Page.objects.get(id=page)
     assert (row.status, row.attempts, row.deaths) == (Page.OPEN, 5, 5)
     assert_counters_match_rows(crawl)
@@ -156,9 +156,9 @@ def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Cr
 
 def test_a_page_alone_with_its_worker_is_blamed_once_workers_enough_died_over_it(crawl: Crawl) -> None:
     page = page_id(crawl)
-    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 1), crashed_from=2) == []
-    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 2), crashed_from=2) == []
-    assert writer.count_death(crawl.id, [page], "b", NOW, in_hand=(page, 2), crashed_from=2) == [page]
+    assert deaths.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 1), crashed_from=2) == []
+    assert deaths.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 2), crashed_from=2) == []
+    assert deaths.count_death(crawl.id, [page], "b", NOW, in_hand=(page, 2), crashed_from=2) == [page]
     row = Page.objects.get(id=page)
     assert (row.outcome, row.given_up) == (Outcome.CRASHED, True)
     assert "died 2 times" in row.error
@@ -171,7 +171,7 @@ def test_attempts_that_were_answered_are_no_deaths(crawl: Crawl) -> None:
     for attempt in (1, 2):
         busy = PageResult(id=page, attempt=attempt, outcome=Outcome.SERVER_ERROR, http_status=503)
         writer.apply(crawl.id, [], [Retry(busy, NOW)], [], NOW)
-    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 3), crashed_from=3) == []
+    assert deaths.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 3), crashed_from=3) == []
     assert Page.objects.get(id=page).attempts == 3
 
 
