@@ -146,6 +146,7 @@ class Page(models.Model):
     in_sitemap = models.BooleanField(default=False)
     lastmod = models.CharField(max_length=40, default="")  # from the sitemap, as written
     trap_id = models.BigIntegerField(null=True)  # the trap that quarantined it
+    meta = models.JSONField(null=True)  # name -> value, of its line in a list; NULL = there was none
 
     outcome = models.CharField(max_length=20, default="", choices=[("", "open"), *((o, o) for o in Outcome)])
     http_status = models.SmallIntegerField(null=True)

@@ -148,6 +148,7 @@ def _answered(crawl: Crawl, place: int, text: str) -> Page:
         directives=text,
         rel=text[:40],
         lastmod=text[:40],
+        meta={text: text},
         in_sitemap=True,
         linked=place % 3 != 0,
         error=text if status == 404 else "",

@@ -65,7 +65,7 @@ def test_the_example_of_a_start_is_what_is_sent() -> None:
 def test_the_example_of_pages_is_what_is_sent() -> None:
     crawl = a_finished_crawl(options=CrawlOptions(render="auto"))
     start = a_page(crawl, "https://example.com/")
-    page = a_page(crawl, "https://example.com/docs/", attempts=1, parent_id=start.id)
+    page = a_page(crawl, "https://example.com/docs/", attempts=1, parent_id=start.id, meta={"customer": "4711"})
     PageFacts.objects.create(page_id=page.id, crawl=crawl, canonical=page.url, words=412)
     PageLoad.objects.create(page_id=page.id, crawl=crawl, lcp_ms=812, cls=0.02, resource_bytes=184_220)
     assert shape(sent(crawl, Event.PAGE, pages=[page.id])) == shape(EXAMPLES["crawl.page"])

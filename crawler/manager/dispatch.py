@@ -92,12 +92,13 @@ def refill(context: TickContext) -> None:
 
     With a depth limit the crawl goes level by level: a page's depth is then the least number of links to it, so the
     limit cuts off the same pages in whatever order responses arrive. A page with a Retry-After of more than
-    MAX_LEVEL_WAIT_S does not hold up deeper levels.
+    MAX_LEVEL_WAIT_S does not hold up deeper levels. Nor do pages with a later time of their own hold up others: if no
+    page in the queue is due, the next ones are let in at once.
     """
     soon = context.now() + MAX_LEVEL_WAIT_S
     depth = queries.shallowest_open(context.id, soon) if context.options.max_depth is not None else None
     ready_queue, room = context.frontier.ready_queue, _free_capacity(context)
-    tried = set[int]()
+    tried, had_room = set[int](), room > 0
     if not ready_queue.has_cursor() and context.options.max_pages is not None:
         rows = queries.open_with_attempts(context.id)  # under a page limit, these come first: they already count
         _enqueue(context, rows)
@@ -111,6 +112,16 @@ def refill(context: TickContext) -> None:
         if rows or cursor == 0:
             ready_queue.move_cursor(level, max((row.id for row in rows), default=0))
         room -= sum(row.id not in tried for row in rows)
+    if had_room and room <= 0 and _none_due(context):
+        wake(context.frontier, context.crawl.site)
+
+
+def _none_due(context: TickContext) -> bool:
+    """Whether every page in the ready queue has a later time of its own."""
+    queue, now = context.frontier.ready_queue, context.now()
+    firsts = [queue.next_due(rendered=rendered) for rendered in (False, True)]
+    may_be = all(first is None or first > now for first in firsts)  # else O(lanes) is saved
+    return may_be and not any(queue.counts(now, rendered=rendered).due for rendered in (False, True))
 
 
 def _enqueue(context: TickContext, rows: Sequence[OpenPage]) -> None:
@@ -133,7 +144,10 @@ def _free_capacity(context: TickContext) -> int:
     usual, in_browser = ready_queue.sizes()
     let_in = usual + in_browser
     bounded = usual if context.options.render == AUTO else let_in  # shells hold up nothing
-    room = min(MAX_REFILL_PAGES, conf.max_ready_pages() - bounded, _remaining_quota(context, let_in + handed_out))
+    free = conf.max_ready_pages() - bounded
+    if free < MAX_REFILL_PAGES and _none_due(context):
+        free = MAX_REFILL_PAGES
+    room = min(MAX_REFILL_PAGES, free, _remaining_quota(context, let_in + handed_out))
     limits = context.options
     if limits.max_pages is None and limits.max_bytes is None:
         return room
@@ -292,15 +306,9 @@ def _tasks(
     )
 
 
-def has_deadlines(options: CrawlOptions) -> bool:
-    return options.deadline is not None or options.page_ttl is not None
-
-
 def expire(context: TickContext) -> int:
     """Close expired pages; returns their number. A page that is being fetched is closed as well; its result comes too
     late and changes nothing (rule R2)."""
-    if not has_deadlines(context.options):
-        return 0
     closed = writer.close_expired(context.id, context.now())
     crash_point("expire: committed")
     return closed

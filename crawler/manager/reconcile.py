@@ -39,7 +39,6 @@ from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED, CrawlKeys
 from crawler.frontier.results import MARK_FRESH_S, Mark, TickEnd
-from crawler.manager.dispatch import has_deadlines
 from crawler.models import NOT_OVER, Crawl
 from crawler.notices import outbox
 from crawler.queueing import queues
@@ -222,7 +221,7 @@ def _resume_deletion(crawl_id: UUID, steps: Iterator[int]) -> None:
 
 
 def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[], set[str]]) -> Signs:
-    """The state of a crawl: from Redis, read in one step, and from the table if pages have deadlines. `waiting`: the
+    """The state of a crawl: from Redis, read in one step, and from the table when the next page expires. `waiting`: the
     jobs in the queue of ticks, which is long when there are many crawls, and so is read once for all of them."""
     keys = frontier.keys
     with frontier.redis.pipeline() as pipe:
@@ -252,7 +251,7 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         leases=leases,
         overdue_leases=overdue,
         next_due=cast(float, first[0][1]) if first else None,
-        next_expiry=queries.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
+        next_expiry=queries.next_expiry(crawl.id),
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
         rewound=not lined_up or (last is not None and last.is_in_future(now)),

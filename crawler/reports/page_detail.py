@@ -160,6 +160,7 @@ def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, li
         "fields": facts.fields if facts else {},
         "notes": facts.notes if facts else {},
         "kept": facts.kept if facts else {},
+        "meta": page.meta,
         "not_followed": page.not_followed,
         "links_out": links_out(page, out_at, links),
         "links_in": links_in(crawl, page, in_at, links),
@@ -312,6 +313,11 @@ def fields(report: Mapping[str, Any]) -> Known:
 
 def _noted(value: str, note: str | None) -> str:
     return f"{value} ({note})" if note else value
+
+
+def meta(report: Mapping[str, Any]) -> Known:
+    """What its line in the list of URLs said."""
+    return [(name, value_words(value)) for name, value in (report["meta"] or {}).items()]
 
 
 def kept(report: Mapping[str, Any]) -> Known:

@@ -12,7 +12,7 @@ from django.db import connection
 
 from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import PAGE, PageResult
-from crawler.core.crawl.retries import is_dead_letter
+from crawler.core.crawl.retries import expiry, is_dead_letter
 from crawler.core.html.page_metadata import Facts
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
@@ -245,8 +245,16 @@ _INSERTED = {
 }
 """Columns of a page that differ when it is inserted."""
 
-_LISTED = {"crawl_id": "uuid", "key": "bytea", "url": "text", "priority": "smallint", "expires_at": "double precision"}
-"""Of these, those that differ for pages of a list: that saves time with a million of them."""
+_LISTED = {
+    "crawl_id": "uuid",
+    "key": "bytea",
+    "url": "text",
+    "priority": "smallint",
+    "due_at": "double precision",
+    "expires_at": "double precision",
+    "meta": "jsonb",
+}
+"""Those that differ for pages of a list. The others are literals: that saves time with a million of them."""
 
 _START = {
     "status": "0",
@@ -261,17 +269,20 @@ _START = {
     "in_sitemap": "false",
     "lastmod": "''",
     "trap_id": "NULL",
+    "due_at": "0",
+    "meta": "NULL",
 }
 """Column -> literal, of a start page."""
 
 
 def _insert_statement(types: Mapping[str, str]) -> Statement:
-    values = ", ".join(f"{{{column}}}" if column in types else _START[column] for column in _INSERTED)
+    columns = (*_INSERTED, "due_at", "meta")
+    values = ", ".join(f"{{{column}}}" if column in types else _START[column] for column in columns)
     return Statement(
         f"""
-        INSERT INTO crawler_page ({", ".join(_INSERTED)}, attempts, deaths, died_with, due_at, given_up, content_type,
-            title, redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
-        SELECT {values}, 0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false {{rows}}
+        INSERT INTO crawler_page ({", ".join(columns)}, attempts, deaths, died_with, given_up, content_type, title,
+            redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
+        SELECT {values}, 0, 0, '', false, '', '', '', 0, 0, '', 0, false {{rows}}
         WHERE true ON CONFLICT DO NOTHING
         """,
         types,
@@ -291,9 +302,10 @@ def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -
     return inserted
 
 
-def insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
+def insert_listed(crawl: Crawl, entries: Sequence[Entry], now: float) -> int:
     """The same for pages of a list."""
-    crawl_id = stored_id(crawl)
+    crawl_id, began = stored_id(crawl.id), crawl.round_began_at.timestamp()
+    usual = expiry(crawl.chosen, began, now)
     return _INSERT_LISTED.run(
         [
             {
@@ -301,7 +313,9 @@ def insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | Non
                 "key": key_of(entry.url),
                 "url": entry.url,
                 "priority": entry.priority,
-                "expires_at": expires_at,
+                "due_at": entry.not_before if entry.not_before is not None and entry.not_before > now else 0,
+                "expires_at": usual if entry.ttl is None else expiry(crawl.chosen, began, now, entry.ttl),
+                "meta": None if entry.meta is None else as_json(entry.meta),
             }
             for entry in entries
         ]

@@ -64,8 +64,7 @@ def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: It
 def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
     """Insert the pages of a chunk of a list, like start pages; returns how many were new."""
     with change_of(crawl, now) as (row, change):
-        expires_at = expiry(row.chosen, row.round_began_at.timestamp(), now)
-        change.discovered = sql.insert_listed(crawl, entries, expires_at)
+        change.discovered = sql.insert_listed(row, entries, now)
         change.priorities = {entry.priority for entry in entries}
         return change.discovered
 

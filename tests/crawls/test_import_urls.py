@@ -19,6 +19,7 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 
+from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
@@ -105,6 +106,21 @@ def test_pages_keep_the_order_of_the_list_and_their_priorities() -> None:
     rows = Page.objects.order_by("id").values_list("url", "priority", "depth", "parent_id")
     assert list(rows) == [(f"{HOST}/a", 1, 0, None), (f"{HOST}/b", 5, 0, None), (f"{HOST}/c", 10, 0, None)]
     assert {10, 5, 1} <= set(crawl.priorities)
+
+
+def test_pages_keep_the_times_and_further_values_of_their_line() -> None:
+    later = clock.epoch_seconds() + 3600
+    rows = [f"{HOST}/a,30m,{later:.0f},4711", f"{HOST}/b,,1000,", f"{HOST}/c,9,,\u2603", f"{HOST}/a,,,twice"]
+    data = "\n".join(["url,ttl,not_before,customer", *rows]).encode()
+    load_list(BytesIO(data), "urls.csv", CrawlOptions(page_ttl=60.0, deadline=1200.0), allow_private=True)
+    a, b, c = Page.objects.order_by("id")
+    assert (a.due_at, b.due_at, c.due_at) == (round(later), 0, 0)  # one that is past does not count
+    assert (a.meta, b.meta, c.meta) == ({"customer": "4711"}, None, {"customer": "\u2603"})
+    began = Crawl.objects.get().round_began_at.timestamp()
+    assert a.expires_at == pytest.approx(began + 1200)  # the deadline comes before its own time
+    assert b.expires_at == pytest.approx(began + 60, abs=20)
+    assert c.expires_at == pytest.approx(began + 9, abs=20)
+    assert c.expires_at < b.expires_at - 40
 
 
 def test_duplicates_are_found_across_the_whole_list() -> None:

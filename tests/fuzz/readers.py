@@ -34,7 +34,7 @@ from crawler.core.robots import robots_txt
 from crawler.core.sitemaps import reading as sitemaps
 from crawler.core.text import patterns, quantities, sanitize
 from crawler.core.text.quantities import bytes_of
-from crawler.core.url_lists import entries
+from crawler.core.url_lists import entries, values
 from crawler.core.urls import addresses, normalise, query_params
 from crawler.core.urls import normalise as hosts
 from crawler.core.urls.crawl_scope import Scope
@@ -244,7 +244,8 @@ def read_number(data: bytes) -> None:
     text = text_of(data)
     quantities.seconds_of(text)
     bytes_of(text)
-    entries.priority_of(text)
+    values.priority_of(text)
+    values.moment_of(text)
     sitemaps.priority_of(text)
 
 
@@ -309,7 +310,7 @@ def read_hosts(data: bytes) -> None:
 
 
 def read_list(data: bytes) -> None:
-    for name in ("a.txt", "a.csv"):
+    for name in ("a.txt", "a.csv", "a.jsonl"):
         with suppress(BadInput):
             for item in entries.entries_of([data[at : at + 65536] for at in range(0, len(data), 65536)], name):
                 holds(

@@ -11,6 +11,7 @@ from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
 from crawler.crawls.start import start_crawl
 from crawler.manager import dispatch as dispatch_module
 from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, PREFETCH_BATCHES, dispatch, refill
+from crawler.models import Page
 from tests.bench import Bench
 
 WORKERS, SLICES = 100, 16  # of each worker
@@ -75,3 +76,19 @@ def test_no_more_pages_are_in_redis_than_the_setting_allows(bench: Bench, settin
     assert 0 < out <= MAX_PAGES_PER_BATCH
     refill(bench.context)
     assert ready_queue.size() + out == min(1_200, 1_000 + out)
+
+
+def test_pages_with_a_later_time_hold_up_no_others(bench: Bench, settings: Any) -> None:
+    settings.CRAWLER_MAX_READY_PAGES = 1_000
+    start(bench, [f"{bench.site.url}/{number}" for number in range(1_500)])
+    later = Page.objects.order_by("id").values("id")[:1_400]
+    Page.objects.filter(id__in=list(later.values_list("id", flat=True))).update(due_at=bench.context.now() + 3600)
+    ready_queue, results = bench.context.frontier.ready_queue, bench.context.frontier.results
+    results.clear_mark()
+    refill(bench.context)
+    assert ready_queue.size() == 1_000
+    assert results.mark() is not None  # another tick lets in the rest
+    assert dispatch(bench.context) > 0
+    assert ready_queue.size() + ready_queue.handed_out() == 1_500
+    refill(bench.context)
+    assert ready_queue.size() + ready_queue.handed_out() == 1_500

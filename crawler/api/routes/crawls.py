@@ -205,7 +205,7 @@ def create_crawl_over_list(
     request: ApiRequest,
     response: HttpResponse,
     upload: Annotated[
-        UploadedFile, File(alias="list", description="Text with one URL per line, or CSV, gzipped or not.")
+        UploadedFile, File(alias="list", description="Text with one URL per line, CSV or JSONL, gzipped or not.")
     ],
     list_column: Annotated[
         str, Form(max_length=1000, description="Of a CSV list: the column of URLs, or its number.")

@@ -30,6 +30,7 @@ TYPES: dict[ValueType, Any] = {
     ValueType.FLOAT: float,
     ValueType.BOOLEAN: bool,
     ValueType.DATETIME: datetime,
+    ValueType.JSON: dict[str, Any],
 }
 
 

@@ -179,8 +179,6 @@ class Limit(StrEnum):
 
 def limit_of_time(options: CrawlOptions, round_began_at: float, now: float) -> Limit:
     """The limit by which pages expire at `now` (epoch seconds, as `round_began_at`)."""
-    if options.page_ttl is None:
-        return Limit.DEADLINE
     if options.deadline is None or now < round_began_at + options.deadline:
         return Limit.PAGE_TTL
     return Limit.DEADLINE
@@ -257,7 +255,8 @@ def _at_most(limit: Limit, options: CrawlOptions) -> str:
         case Limit.SITEMAPS:
             return f"{counted(MAX_STEPS, 'sitemap')} in a row at most"
         case Limit.PAGE_TTL:
-            return f"{duration(options.page_ttl or 0)} for a page at most"
+            own = "the time that the list gives a page"
+            return own if options.page_ttl is None else f"{duration(options.page_ttl)} for a page at most"
         case Limit.DEADLINE:
             return f"{duration(options.deadline or 0)} at most"
     assert_never(limit)

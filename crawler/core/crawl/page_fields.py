@@ -278,6 +278,14 @@ PAGE_FIELDS = (
         "",
     ),
     PageField(
+        "meta",
+        "From the list",
+        "What its line in the list of URLs says beside the address, priority and times; null without that.",
+        {"customer": "4711"},
+        ValueType.JSON,
+        is_nullable=True,
+    ),
+    PageField(
         "given_up",
         "Dead letter",
         "A dead letter: it failed, and another attempt might succeed.",

@@ -102,11 +102,13 @@ def _kind_of(lane: str) -> str:
     return lane.partition("|")[2]
 
 
-def expiry(options: CrawlOptions, round_began_at: float, now: float) -> float | None:
-    """Epoch seconds when a page discovered now expires, by the deadline or its time to live; None = never."""
+def expiry(options: CrawlOptions, round_began_at: float, now: float, ttl: float | None = None) -> float | None:
+    """Epoch seconds when a page discovered now expires, by the deadline or its time to live (its own `ttl`, in seconds,
+    or the crawl's); None = never."""
+    lifetime = options.page_ttl if ttl is None else ttl
     moments = []
     if options.deadline is not None:
         moments.append(round_began_at + options.deadline)
-    if options.page_ttl is not None:
-        moments.append(now + options.page_ttl)
+    if lifetime is not None:
+        moments.append(now + lifetime)
     return min(moments, default=None)

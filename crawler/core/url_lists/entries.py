@@ -1,22 +1,24 @@
-"""The entries of a URL list, line by line: a URL with its priority, or an error; and the report of an import."""
+"""The entries of a URL list, line by line: a URL with its values, or an error; and the report of an import."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from crawler.core.crawl.messages import USUAL_PRIORITY
 from crawler.core.errors import BadInput
+from crawler.core.url_lists.json_lines import has_objects, row_of
 from crawler.core.url_lists.reader import NUL, Columns, Layout, Line, layout_of, lines_of, rows_of
+from crawler.core.url_lists.values import BadValue, Values, values_of
 from crawler.core.urls.normalise import from_person, normalise
 
 PROBED_LINES = 1000  # a file without a URL among them is no URL list
 MAX_LINES = 50_000_000
 
 _SCHEMES = ("http://", "https://")
+_USUAL = Values()
 
 
 class Entry(NamedTuple):
@@ -24,7 +26,10 @@ class Entry(NamedTuple):
 
     line: int  # from 1
     url: str  # normalised
-    priority: int
+    priority: int = USUAL_PRIORITY  # this and the following are those of `Values`
+    ttl: float | None = None
+    not_before: float | None = None
+    meta: Mapping[str, Any] | None = None
 
 
 class Invalid(NamedTuple):
@@ -38,7 +43,7 @@ class Invalid(NamedTuple):
 def entries_of(
     pieces: Iterable[bytes], file_name: str, columns: Columns | None = None, max_lines: int = MAX_LINES
 ) -> Iterator[Entry | Invalid]:
-    """An item for each line of a list: text with one URL per line, or a table (CSV).
+    """An item for each line of a list: text with one URL per line, a table (CSV), or JSON objects (JSONL).
 
     Blank lines are skipped, in text also comments (#), in a table the header. Raises BadInput
     ("list", "list_column", "priority_column"), before the first item whenever it is no list of URLs at all.
@@ -48,21 +53,13 @@ def entries_of(
     _refuse_noise(beginning, file_name)
     whole = chain(beginning, lines)
     clear = [line for line in beginning if not (line.fault or _is_comment(line.text))]
-    layout = layout_of(clear, file_name, columns or Columns()) if clear else None
-    items = _in_text(whole) if layout is None else _in_table(whole, layout)
+    columns = columns or Columns()
+    if clear and has_objects(clear[0].text, file_name):
+        items = _in_objects(whole, columns)
+    else:
+        layout = layout_of(clear, file_name, columns) if clear else None
+        items = _in_text(whole) if layout is None else _in_table(whole, layout)
     return _at_most(max_lines, _of_some_use(items, file_name))
-
-
-def priority_of(typed: str) -> int | None:
-    """A priority in a list: a whole number from 0 to 10, or from 0.0 to 1.0 as in sitemaps; the default if empty; None
-    if invalid."""
-    if not typed:
-        return USUAL_PRIORITY
-    if re.fullmatch(r"[0-9]|10", typed):
-        return int(typed)
-    if re.fullmatch(r"0?\.[0-9]+|1\.0+", typed):
-        return int(float(typed) * 10 + 0.5)
-    return None
 
 
 def _refuse_noise(beginning: Sequence[Line], file_name: str) -> None:
@@ -86,7 +83,7 @@ def _in_text(lines: Iterable[Line]) -> Iterator[Entry | Invalid]:
         if line.fault:
             yield Invalid(line.number, line.text, line.fault)
         elif not _is_comment(line.text):
-            yield _judged(line.number, line.text.strip(), USUAL_PRIORITY)
+            yield _judged(line.number, line.text.strip())
 
 
 def _in_table(lines: Iterator[Line], layout: Layout) -> Iterator[Entry | Invalid]:
@@ -102,23 +99,38 @@ def _in_row(number: int, fields: list[str], layout: Layout) -> Entry | Invalid:
     typed = _field(fields, layout.url)
     if not typed:
         return Invalid(number, layout.delimiter.join(fields), f"Column {layout.url + 1}, that of the URLs, is empty.")
-    wish = _field(fields, layout.priority)
-    priority = priority_of(wish)
-    if priority is None:
-        return Invalid(number, wish, f"{wish[:40]!r} is no priority: give 0 (last) to 10 (first), or 0.0 to 1.0.")
-    return _judged(number, typed, priority)
+    priority, ttl, not_before = (_field(fields, place) for place in (layout.priority, layout.ttl, layout.not_before))
+    meta = {name: value for name, place in layout.meta if (value := _field(fields, place))}
+    try:
+        return _judged(number, typed, values_of(priority, ttl, not_before, meta))
+    except BadValue as error:
+        return Invalid(number, layout.delimiter.join(fields), str(error))
+
+
+def _in_objects(lines: Iterable[Line], columns: Columns) -> Iterator[Entry | Invalid]:
+    for line in lines:
+        if line.fault:
+            yield Invalid(line.number, line.text, line.fault)
+            continue
+        try:
+            row = row_of(line.text, columns)
+            values = values_of(row.priority, row.ttl, row.not_before, row.meta)
+        except BadValue as error:
+            yield Invalid(line.number, line.text, str(error))
+        else:
+            yield _judged(line.number, row.url, values)
 
 
 def _field(fields: list[str], place: int | None) -> str:
     return fields[place].strip() if place is not None and place < len(fields) else ""
 
 
-def _judged(number: int, typed: str, priority: int) -> Entry | Invalid:
+def _judged(number: int, typed: str, values: Values = _USUAL) -> Entry | Invalid:
     url = normalise(typed) if typed.startswith(_SCHEMES) and "\t" not in typed else None
     if url is not None:  # as `from_person` would, in a third of the time
-        return Entry(number, url, priority)
+        return Entry(number, url, *values)
     try:
-        return Entry(number, from_person(typed), priority)
+        return Entry(number, from_person(typed), *values)
     except BadInput as error:
         return Invalid(number, typed, error.message)
 

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from crawler.core.errors import BadInput
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
+from crawler.core.url_lists.values import MAX_META_COLUMNS
 
 PIECE_BYTES = 64 * 1024  # read at a time
 MAX_LENGTH = 10_000  # characters of a line
@@ -119,10 +120,10 @@ def _decoded(line: bytes) -> tuple[str, str]:
     return text[:MAX_LENGTH], TOO_LONG if len(text) > MAX_LENGTH else fault
 
 
-# Tables (CSV): the columns of URLs and priorities, and the rows.
+# Tables (CSV): their columns, and the rows.
 
 URL_NAMES = ("url", "urls", "address", "link", "loc", "uri", "href")
-PRIORITY_NAMES = ("priority",)
+PRIORITY, TTL, NOT_BEFORE = "priority", "ttl", "not_before"
 MAX_COLUMNS = 10_000
 MAX_ROW_LINES = 100  # physical lines of one row; a longer quote was never closed
 
@@ -152,6 +153,9 @@ class Layout:
     url: int  # index in the row, from 0
     priority: int | None
     header: int  # number of the line with the columns' names; 0 = there is none
+    ttl: int | None = None
+    not_before: int | None = None
+    meta: tuple[tuple[str, int], ...] = ()  # name and index of each of the other columns
 
 
 class Row(NamedTuple):
@@ -235,8 +239,26 @@ def _with_header(beginning: Sequence[Line], delimiter: str, names: list[str], co
     if url is None:
         url = _found(beginning, delimiter)[1]
     if priority is None:
-        priority = _first_of(PRIORITY_NAMES, names)
-    return Layout(delimiter, url, priority, header=beginning[0].number)
+        priority = _first_of((PRIORITY,), names)
+    ttl, not_before = _first_of((TTL,), names), _first_of((NOT_BEFORE,), names)
+    meta = _further(beginning[0], delimiter, {url, priority, ttl, not_before})
+    return Layout(delimiter, url, priority, beginning[0].number, ttl, not_before, meta)
+
+
+def _further(header: Line, delimiter: str, known: Collection[int | None]) -> tuple[tuple[str, int], ...]:
+    """The names, as written, and indexes of the other columns. One without a name, or with that of a column before it,
+    is left out."""
+    columns: dict[str, int] = {}
+    for place, field in enumerate(_fields(header, delimiter)):
+        columns.setdefault(field.strip(), place)
+    places = {name: place for name, place in columns.items() if name and place not in known}
+    if len(places) > MAX_META_COLUMNS:
+        raise BadInput(
+            "list",
+            f"Line {header.number} names {len(places)} columns beside those the crawl uses; at most {MAX_META_COLUMNS} "
+            "can be carried to the results. Leave out some of them.",
+        )
+    return tuple(places.items())
 
 
 def _first_of(known: Sequence[str], names: list[str]) -> int | None:

@@ -67,6 +67,8 @@ def _text(report: Mapping[str, Any]) -> Iterator[str]:
     yield _block("Page metadata", words.aligned(page_detail.said(report)), page_detail.unread(report))
     if report["fields"]:
         yield _block("Extracted fields", words.aligned(page_detail.fields(report)))
+    if report["meta"]:
+        yield _block(label("meta"), words.aligned(page_detail.meta(report)))
     if report["kept"]:
         yield _block("Kept content", words.aligned(page_detail.kept(report)))
     if report["load"]:

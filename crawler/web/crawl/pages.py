@@ -62,6 +62,7 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "found": page_text.found(report),
         "said": page_text.said(report),
         "fields": page_text.fields(report),
+        "meta": page_text.meta(report),
         "insecure": report["said"]["insecure"] if report["said"] else [],
         "malformed": report["said"]["malformed"] if report["said"] else {},
         "kept": _kept(crawl, page, report["kept"]),

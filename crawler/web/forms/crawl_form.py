@@ -88,7 +88,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         label="Or upload a list",
         required=False,
         allow_empty_file=True,
-        help_text="Text with one URL per line, or CSV, gzipped or not. Each is requested; no link is followed.",
+        help_text="Text with one URL per line, CSV or JSONL, gzipped or not. Each is requested; no link is followed.",
     )
     list_column = forms.CharField(
         label="Column of URLs",

@@ -115,7 +115,9 @@ def test_pages_without_a_usable_answer_are_those_that_failed_or_may_answer_anoth
 @pytest.mark.parametrize(
     ("options", "now", "expected"),
     [
-        (CrawlOptions(deadline=60.0), 1030.0, Limit.DEADLINE),
+        (CrawlOptions(deadline=60.0), 1060.0, Limit.DEADLINE),
+        (CrawlOptions(deadline=60.0), 1030.0, Limit.PAGE_TTL),  # that of its line in a list
+        (CrawlOptions(), 1030.0, Limit.PAGE_TTL),
         (CrawlOptions(page_ttl=10.0), 1090.0, Limit.PAGE_TTL),
         (CrawlOptions(deadline=60.0, page_ttl=10.0), 1030.0, Limit.PAGE_TTL),
         (CrawlOptions(deadline=60.0, page_ttl=10.0), 1060.0, Limit.DEADLINE),

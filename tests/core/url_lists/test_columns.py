@@ -4,6 +4,7 @@ import pytest
 
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.reader import MAX_ROW_LINES, NOT_TEXT, UNCLOSED, Columns, Layout, Line, layout_of, rows_of
+from crawler.core.url_lists.values import MAX_META_COLUMNS
 
 URL = "https://example.com/"
 
@@ -18,10 +19,12 @@ def lines(*texts: str) -> list[Line]:
         ("urls.txt", [URL], None),
         ("-", [f"{URL}a,b;c|d"], None),  # a URL with such characters is still one URL a line
         ("urls.txt", ["url"], Layout("\t", 0, None, 1)),  # a header tells a table whatever the file is called
-        ("-", ["Name,URL,Priority"], Layout(",", 1, 2, 1)),
-        ("-", ['"Address";"Status"'], Layout(";", 0, None, 1)),  # as Excel writes it where the comma is a decimal point
-        ("-", ["id|loc"], Layout("|", 1, None, 1)),
-        ("a.tsv", ["id\turi"], Layout("\t", 1, None, 1)),
+        ("-", ["Name,URL,Priority"], Layout(",", 1, 2, 1, meta=(("Name", 0),))),
+        # as Excel writes it where the comma is a decimal point
+        ("-", ['"Address";"Status"'], Layout(";", 0, None, 1, meta=(("Status", 1),))),
+        ("-", ["id|loc"], Layout("|", 1, None, 1, meta=(("id", 0),))),
+        ("a.tsv", ["id\turi"], Layout("\t", 1, None, 1, meta=(("id", 0),))),
+        ("-", ["ttl,url,not_before, ,a,A,a"], Layout(",", 1, None, 1, 0, 2, (("a", 4), ("A", 5)))),
         ("a.CSV.GZ", ["link,link"], Layout(",", 0, None, 1)),  # the first of two
         ("a.csv", [f"1,{URL}"], Layout(",", 1, None, 0)),  # no header: the first column with a URL
         ("a.csv", [f'1;"{URL},x";{URL}'], Layout(";", 1, None, 0)),
@@ -48,7 +51,18 @@ def test_the_beginning_tells_how_a_list_is_laid_out(
 )
 def test_columns_can_be_chosen(columns: Columns, url: int, priority: int) -> None:
     layout = layout_of(lines("url,target,priority,weight"), "-", columns)
-    assert layout == Layout(",", url, priority, 1)
+    assert layout is not None
+    assert (layout.url, layout.priority, layout.header) == (url, priority, 1)
+    assert not {url, priority} & {place for _, place in layout.meta}
+
+
+def test_a_table_has_a_limit_of_further_columns() -> None:
+    names = [f"c{number}" for number in range(MAX_META_COLUMNS)]
+    layout = layout_of(lines(",".join(["url", *names])), "-", Columns())
+    assert layout is not None
+    assert len(layout.meta) == MAX_META_COLUMNS
+    with pytest.raises(BadInput, match=r"Line 1 names 65 columns beside .* at most 64 .* Leave out some of them\."):
+        layout_of(lines(",".join(["url", *names, "one more"])), "-", Columns())
 
 
 def test_columns_of_a_table_without_names_are_chosen_by_number() -> None:

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.entries import PROBED_LINES, Entry, Invalid, entries_of, priority_of
+from crawler.core.url_lists.entries import PROBED_LINES, Entry, Invalid, entries_of
 from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, Columns
+from crawler.core.url_lists.values import moment_of, priority_of
 from crawler.core.urls.normalise import from_person
 from tests.text_files import listed
 
@@ -39,12 +40,24 @@ def test_one_url_a_line_as_people_type_them() -> None:
 LISTS = {
     "urls.txt": f"{URL}\nnonsense\nftp://example.com/\nme@example.com\nhttp://\n",
     "urls.csv": f'url,priority\n{URL},1\n{URL}a,11\n,3\n"{URL},1\nnonsense,2\n',
+    "times.csv": f"url,ttl,not_before\n{URL},,\n"
+    + "".join(f"{URL},{times}\n" for times in ("0,", "soon,", "9y,", ",tomorrow", ",1795464900000")),
+    "long.csv": f"url,note\n{URL},a\n{URL}b,{'x' * 4_000}\n",
+    "urls.jsonl": f"""{{"url": "{URL}"}}
+{{"url": "{URL}"
+{{"address of the page": "{URL}"}}
+{{"url": "nonsense"}}
+{{"url": "{URL}", "tags": ["a"]}}
+["{URL}"]
+{URL}
+{"[" * 5000}
+""",
 }
 
 
 def test_what_cannot_be_used_keeps_its_line_number_and_says_why(golden: SnapshotAssertion) -> None:
     invalid = {name: [item for item in read(text) if isinstance(item, Invalid)] for name, text in LISTS.items()}
-    told = {name: [f"{item.line}: {item.text!r}: {item.why}" for item in items] for name, items in invalid.items()}
+    told = {name: [f"{item.line}: {item.text[:60]!r}: {item.why}" for item in items] for name, items in invalid.items()}
     assert listed(told) == golden
 
 
@@ -80,11 +93,42 @@ def test_the_short_way_reads_a_url_as_the_long_one_does(typed: str) -> None:
 def test_a_table_gives_urls_and_priorities_by_column() -> None:
     text = f'name,url,priority\nA,{URL}a,9\n"B, and\nmore",{URL}b,0.2\n,,\nC,{URL}c,\nD,{URL}d\n'
     assert read(text, "pages.csv") == [
-        Entry(2, f"{URL}a", 9),
-        Entry(3, f"{URL}b", 2),
-        Entry(6, f"{URL}c", 5),
-        Entry(7, f"{URL}d", 5),
+        Entry(2, f"{URL}a", 9, meta={"name": "A"}),
+        Entry(3, f"{URL}b", 2, meta={"name": "B, and\nmore"}),
+        Entry(6, f"{URL}c", 5, meta={"name": "C"}),
+        Entry(7, f"{URL}d", 5, meta={"name": "D"}),
     ]
+
+
+def test_a_table_gives_times_and_carries_its_other_columns() -> None:
+    text = f"Customer,url,ttl,not_before,note\n4711,{URL}a,30m,2026-11-23T20:15:00Z,\n,{URL}b,90,1795464900,\n"
+    assert read(text, "pages.csv") == [
+        Entry(2, f"{URL}a", 5, 1800.0, 1795464900.0, {"Customer": "4711"}),
+        Entry(3, f"{URL}b", 5, 90.0, 1795464900.0, None),
+    ]
+
+
+def test_json_lines_give_the_same_by_name() -> None:
+    text = f"""{{"URL": "{URL}a", "priority": 9, "ttl": 90, "not_before": 1795464900.5, "id": 7, "is_new": true}}
+
+{{"url": "{URL}b", "priority": "0.2", "ttl": "30m", "id": null, "note": ""}}
+{{"link": "{URL}c"}}
+"""
+    expected = [
+        Entry(1, f"{URL}a", 9, 90.0, 1795464900.5, {"id": 7, "is_new": True}),
+        Entry(3, f"{URL}b", 2, 1800.0),
+        Entry(4, f"{URL}c"),
+    ]
+    assert read(text) == expected
+    assert read(gzip.compress(text.encode()), "urls.jsonl.gz") == expected
+
+
+def test_names_can_be_chosen_in_json_lines_and_numbers_cannot() -> None:
+    text = f'{{"page": "{URL}", "rank": 3, "url": "kept"}}'
+    assert read(text, "-", Columns("Page", "Rank")) == [Entry(1, URL, 3, meta={"url": "kept"})]
+    with pytest.raises(BadInput, match="whose values have names; give one of these") as caught:
+        read(text, "-", Columns("1"))
+    assert caught.value.field == "list_column"
 
 
 def test_a_column_can_be_chosen() -> None:
@@ -117,6 +161,26 @@ def test_comments_may_stand_before_the_names_of_columns() -> None:
 )
 def test_priorities_are_whole_numbers_to_ten_or_shares_with_a_point(typed: str, priority: int | None) -> None:
     assert priority_of(typed) == priority
+
+
+@pytest.mark.parametrize(
+    ("typed", "moment"),
+    [
+        ("2026-11-23T20:15:00Z", 1795464900.0),
+        ("2026-11-23T21:15:00+01:00", 1795464900.0),
+        ("2026-11-23 20:15", 1795464900.0),  # without a zone: UTC
+        ("2026-11-23", 1795392000.0),
+        ("1795464900.5", 1795464900.5),
+        ("0", 0.0),
+        ("1795464900000", None),  # milliseconds
+        ("-1", None),
+        ("nan", None),
+        ("inf", None),
+        ("23.11.2026", None),
+    ],
+)
+def test_times_are_of_iso_8601_or_epoch_seconds(typed: str, moment: float | None) -> None:
+    assert moment_of(typed) == moment
 
 
 PROSE = "Call me Ishmael\n"

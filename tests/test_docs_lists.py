@@ -1,0 +1,33 @@
+"""docs/queue.md: its lists are read as it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from crawler.core.url_lists.entries import Entry, entries_of
+
+QUEUE = (Path(__file__).resolve().parent.parent / "docs" / "queue.md").read_text()
+A, B, C = (f"https://example.com/{name}" for name in "abc")
+LATER = 1795464900.0
+
+
+def example(language: str) -> list[object]:
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```", QUEUE, re.MULTILINE | re.DOTALL)
+    return list(entries_of([block.encode()], "urls.txt"))
+
+
+def test_the_table_is_read_as_the_page_says() -> None:
+    assert example("csv") == [
+        Entry(2, A, 9, meta={"customer": "4711"}),
+        Entry(3, B, ttl=1800.0),
+        Entry(4, C, not_before=LATER, meta={"customer": "0815"}),
+    ]
+
+
+def test_the_json_lines_are_read_as_the_page_says() -> None:
+    assert example("json") == [
+        Entry(1, A, 9, meta={"customer": 4711}),
+        Entry(2, B, ttl=1800.0),
+        Entry(3, C, not_before=LATER, meta={"customer": "0815"}),
+    ]
