@@ -1,10 +1,12 @@
-"""docs/queue.md: its lists are read as it says."""
+"""docs/queue.md: its lists and rules are read as it says."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from crawler.core.crawl.options import CrawlOptions, check_options
+from crawler.core.crawl.priorities import priority_of
 from crawler.core.url_lists.entries import Entry, entries_of
 
 QUEUE = (Path(__file__).resolve().parent.parent / "docs" / "queue.md").read_text()
@@ -31,3 +33,10 @@ def test_the_json_lines_are_read_as_the_page_says() -> None:
         Entry(2, B, ttl=1800.0),
         Entry(3, C, not_before=LATER, meta={"customer": "0815"}),
     ]
+
+
+def test_the_rules_give_the_priorities_that_the_page_says() -> None:
+    rules = tuple(re.findall(r"--priority '(.*?)'", QUEUE))
+    check_options(CrawlOptions(priorities=rules))
+    paths = ("news/1?page=2", "shop/?page=2", "")
+    assert [priority_of(f"https://example.com/{path}", None, rules) for path in paths] == [9, 1, 3]

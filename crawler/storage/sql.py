@@ -302,8 +302,8 @@ def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -
     return inserted
 
 
-def insert_listed(crawl: Crawl, entries: Sequence[Entry], now: float) -> int:
-    """The same for pages of a list."""
+def insert_listed(crawl: Crawl, entries: Sequence[Entry], priorities: Sequence[int], now: float) -> int:
+    """The same for pages of a list, with these priorities in place of theirs."""
     crawl_id, began = stored_id(crawl.id), crawl.round_began_at.timestamp()
     usual = expiry(crawl.chosen, began, now)
     return _INSERT_LISTED.run(
@@ -312,12 +312,12 @@ def insert_listed(crawl: Crawl, entries: Sequence[Entry], now: float) -> int:
                 "crawl_id": crawl_id,
                 "key": key_of(entry.url),
                 "url": entry.url,
-                "priority": entry.priority,
+                "priority": priority,
                 "due_at": entry.not_before if entry.not_before is not None and entry.not_before > now else 0,
                 "expires_at": usual if entry.ttl is None else expiry(crawl.chosen, began, now, entry.ttl),
                 "meta": None if entry.meta is None else as_json(entry.meta),
             }
-            for entry in entries
+            for entry, priority in zip(entries, priorities, strict=True)
         ]
     )
 

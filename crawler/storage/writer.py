@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, QuerySet
+from msgspec.structs import replace
 
 from crawler.core.crawl.completion import Limit, limit_of_time
 from crawler.core.crawl.counters import Tallies
@@ -20,6 +21,7 @@ from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import SITEMAP, PageResult
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.outcomes import of_status as outcome_of
+from crawler.core.crawl.priorities import priority_of
 from crawler.core.crawl.retries import expiry
 from crawler.core.crawl.traps import MEANINGS, Reason
 from crawler.core.url_lists.entries import Entry
@@ -64,8 +66,10 @@ def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: It
 def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
     """Insert the pages of a chunk of a list, like start pages; returns how many were new."""
     with change_of(crawl, now) as (row, change):
-        change.discovered = sql.insert_listed(row, entries, now)
-        change.priorities = {entry.priority for entry in entries}
+        rules = row.chosen.priorities
+        priorities = [priority_of(entry.url, entry.priority, rules) for entry in entries]
+        change.discovered = sql.insert_listed(row, entries, priorities, now)
+        change.priorities = set(priorities)
         return change.discovered
 
 
@@ -331,7 +335,8 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now
     """Insert pages whose key is new; open ones first, so that a page found both open and closed is requested."""
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
     by_outcome: dict[tuple[Outcome | None, Limit | None], list[Discovery]] = {(None, None): []}
-    for page in found:
+    rules = crawl.chosen.priorities
+    for page in (replace(page, priority=priority_of(page.url, page.priority, rules)) for page in found):
         by_outcome.setdefault((page.outcome, _limit_of(page)), []).append(page)
     for (outcome, limit), pages in by_outcome.items():
         inserted = sql.insert(crawl, pages, expires_at)
@@ -339,7 +344,7 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now
             continue
         change.discovered += inserted
         if outcome is None:
-            change.priorities.update(page.priority for page in pages)
+            change.priorities.update(page.priority for page in pages if page.priority is not None)
         else:
             change.count_closed(outcome, inserted, limit=limit)
 

@@ -53,6 +53,17 @@ def assert_counters_match_rows(crawl: Crawl) -> None:
     assert crawl.tallies == queries.count_rows(crawl.id)
 
 
+def test_rules_give_the_priorities_of_pages_without_one() -> None:
+    crawl = Crawl.objects.create(start_urls=[START], options=CrawlOptions(priorities=("/news/=9", "a$=2")).to_plain())
+    writer.open_start_pages(crawl, [f"{START}news/", f"{START}b"], NOW)
+    writer.apply(crawl.id, [], [], [*found("a", "news/a"), *found("news/own", priority=1)], NOW)
+    writer.open_listed_pages(crawl.id, [Entry(1, f"{START}listed/a"), Entry(2, f"{START}news/listed", 0)], NOW)
+    priorities = {page.url.removeprefix(START): page.priority for page in Page.objects.all()}
+    assert priorities == {"news/": 9, "b": 5, "a": 2, "news/a": 9, "news/own": 1, "listed/a": 2, "news/listed": 0}
+    crawl.refresh_from_db()
+    assert crawl.priorities == [9, 5, 2, 1, 0]
+
+
 def test_start_pages_are_open_and_counted(crawl: Crawl) -> None:
     crawl.refresh_from_db()
     assert (crawl.discovered, crawl.tallies.open) == (2, 2)

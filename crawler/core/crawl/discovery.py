@@ -8,7 +8,7 @@ from datetime import date
 import msgspec
 from msgspec.structs import replace
 
-from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY, PageResult
+from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, PageResult
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.traps import Suspicion, suspect
@@ -39,7 +39,7 @@ class Discovery(msgspec.Struct, frozen=True):
     outcome: Outcome | None = None
     error: str = ""
     kind: str = PAGE
-    priority: int = USUAL_PRIORITY
+    priority: int | None = None  # None = by the crawl's rules, see `core.crawl.priorities`
     rel: str = ""
     linked: bool = True
     in_sitemap: bool = False

@@ -27,6 +27,7 @@ from crawler.core.crawl.option_kinds import (
     each,
     option,
 )
+from crawler.core.crawl.priorities import check_priorities
 from crawler.core.crawl.rendering import (
     JPEG,
     MAX_RENDER_SECONDS,
@@ -122,6 +123,7 @@ LINKS = OptionGroup("Links", "following them, links to other sites", "links and 
 TRAPS = OptionGroup("Traps", "calendars, filters, parameters", "links and sitemaps")
 SITEMAPS = OptionGroup("Sitemaps", "pages listed by the site", "links and sitemaps")
 POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "politeness")
+QUEUE = OptionGroup("Queue", "which pages come first", "queue")
 REPORTS = OptionGroup("Reports", "further checks", "reports")
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering")
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
@@ -251,6 +253,14 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "Obey robots.txt. Leave this on for sites that are not yours.",
         flag="--ignore-robots",
         command_help="do not obey robots.txt (on sites you own)",
+    )
+    priorities: tuple[str, ...] = option(
+        Lines("/news/=9", check_priorities, "RE=N"),
+        QUEUE,
+        "Priorities",
+        "Fetch URLs that match sooner or later. A rule is a regular expression, = and 0 (last) to 10 (first); other "
+        "pages have 5. The first that matches counts, unless a list or a sitemap gives the page a priority.",
+        flag="--priority",
     )
     near_duplicates: bool = option(Switch(), REPORTS, "Find near-duplicates", "Find pages with nearly the same text.")
     render: str = option(

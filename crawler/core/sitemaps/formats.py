@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from xml.parsers import expat
 
 from crawler.core.crawl.discovery import Discovery, Place
-from crawler.core.crawl.messages import SITEMAP, USUAL_PRIORITY, PageResult, SitemapEntry
+from crawler.core.crawl.messages import SITEMAP, PageResult, SitemapEntry
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.urls.crawl_scope import Scope, Side
@@ -99,7 +99,7 @@ def _page_at(url: str, entry: SitemapEntry, parent_id: int) -> Discovery:
         1,
         0,
         parent_id,
-        priority=USUAL_PRIORITY if entry.priority is None else entry.priority,
+        priority=entry.priority,
         linked=False,
         in_sitemap=True,
         lastmod=entry.lastmod,

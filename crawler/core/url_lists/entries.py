@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from crawler.core.crawl.messages import USUAL_PRIORITY
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.json_lines import has_objects, row_of
 from crawler.core.url_lists.reader import NUL, Columns, Layout, Line, layout_of, lines_of, rows_of
@@ -26,7 +25,7 @@ class Entry(NamedTuple):
 
     line: int  # from 1
     url: str  # normalised
-    priority: int = USUAL_PRIORITY  # this and the following are those of `Values`
+    priority: int | None = None  # this and the following are those of `Values`
     ttl: float | None = None
     not_before: float | None = None
     meta: Mapping[str, Any] | None = None

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from crawler.core.crawl.messages import USUAL_PRIORITY
 from crawler.core.crawl.option_kinds import MAX_DAYS
 from crawler.core.text.quantities import seconds_of
 
@@ -29,7 +28,7 @@ class BadValue(Exception):
 class Values(NamedTuple):
     """What a line says beside the URL."""
 
-    priority: int = USUAL_PRIORITY
+    priority: int | None = None  # 0 (last) to 10 (first); None = not given
     ttl: float | None = None  # seconds from when the line is read, after which the page is not requested any more
     not_before: float | None = None  # epoch seconds before which it is not requested
     meta: Mapping[str, Any] | None = None  # name -> value of the other columns; None = there are none
@@ -41,10 +40,7 @@ def values_of(priority: str, ttl: str, not_before: str, meta: Mapping[str, Any])
 
 
 def priority_of(typed: str) -> int | None:
-    """A priority in a list: a whole number from 0 to 10, or from 0.0 to 1.0 as in sitemaps; the default if empty; None
-    if invalid."""
-    if not typed:
-        return USUAL_PRIORITY
+    """A priority in a list: a whole number from 0 to 10, or from 0.0 to 1.0 as in sitemaps; None if invalid."""
     if re.fullmatch(r"[0-9]|10", typed):
         return int(typed)
     if re.fullmatch(r"0?\.[0-9]+|1\.0+", typed):
@@ -65,7 +61,9 @@ def moment_of(typed: str) -> float | None:
     return moment if 0 <= moment < LATEST else None
 
 
-def _priority(typed: str) -> int:
+def _priority(typed: str) -> int | None:
+    if not typed:
+        return None
     priority = priority_of(typed)
     if priority is None:
         raise BadValue(f"{typed[:_SHOWN]!r} is no priority: give 0 (last) to 10 (first), or 0.0 to 1.0.")

@@ -192,6 +192,7 @@ FOLDED = (
     _fold(options.SITEMAPS),
     _fold(options.POLITENESS, "obey_robots", "throttle", "concurrency"),
     _fold(options.LIMITS, "deadline", "page_ttl", "page_timeout"),
+    _fold(options.QUEUE),
     _fold(options.TRAPS, "traps", "keep_parameters", "drop_parameters"),
     _fold(options.CACHING),
     _fold(options.RENDERING),

@@ -35,8 +35,8 @@ def test_a_page_stands_one_below_the_start_and_is_not_linked() -> None:
     assert page == Discovery(f"{START}a", 1, 0, 7, priority=8, linked=False, in_sitemap=True, lastmod="2026-11-20")
 
 
-def test_a_page_without_a_priority_has_the_usual_one() -> None:
-    assert found(SitemapEntry(f"{START}a"))[0].priority == 5
+def test_a_page_without_a_priority_has_that_of_the_crawls_rules() -> None:
+    assert found(SitemapEntry(f"{START}a"))[0].priority is None
 
 
 def test_the_scope_decides_which_pages_are_taken() -> None:

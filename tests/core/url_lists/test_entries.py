@@ -31,9 +31,9 @@ def refusal(text: str | bytes, file_name: str = "urls.txt") -> str:
 def test_one_url_a_line_as_people_type_them() -> None:
     text = "# my pages\n\nhttps://Example.com/a#part\n  example.com/b \n\t\nlocalhost:8000\n"
     assert read(text) == [
-        Entry(3, "https://example.com/a", 5),
-        Entry(4, "https://example.com/b", 5),
-        Entry(6, "http://localhost:8000/", 5),
+        Entry(3, "https://example.com/a"),
+        Entry(4, "https://example.com/b"),
+        Entry(6, "http://localhost:8000/"),
     ]
 
 
@@ -65,7 +65,7 @@ def test_lines_that_cannot_be_read_are_told_and_passed_over() -> None:
     text = b"a.example\n" * PROBED_LINES + b"x" * (MAX_LENGTH + 1) + b"\n\xff\x93\nb\0\nb.example\n"
     after = read(text)[PROBED_LINES:]
     assert [item.why for item in after if isinstance(item, Invalid)] == [TOO_LONG, NOT_TEXT, NUL]
-    assert after[-1] == Entry(PROBED_LINES + 4, "https://b.example/", 5)
+    assert after[-1] == Entry(PROBED_LINES + 4, "https://b.example/")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_short_way_reads_a_url_as_the_long_one_does(typed: str) -> None:
     except BadInput:
         assert isinstance(found, Invalid)
     else:
-        assert found == Entry(2, expected, 5)
+        assert found == Entry(2, expected)
 
 
 def test_a_table_gives_urls_and_priorities_by_column() -> None:
@@ -95,16 +95,16 @@ def test_a_table_gives_urls_and_priorities_by_column() -> None:
     assert read(text, "pages.csv") == [
         Entry(2, f"{URL}a", 9, meta={"name": "A"}),
         Entry(3, f"{URL}b", 2, meta={"name": "B, and\nmore"}),
-        Entry(6, f"{URL}c", 5, meta={"name": "C"}),
-        Entry(7, f"{URL}d", 5, meta={"name": "D"}),
+        Entry(6, f"{URL}c", meta={"name": "C"}),
+        Entry(7, f"{URL}d", meta={"name": "D"}),
     ]
 
 
 def test_a_table_gives_times_and_carries_its_other_columns() -> None:
     text = f"Customer,url,ttl,not_before,note\n4711,{URL}a,30m,2026-11-23T20:15:00Z,\n,{URL}b,90,1795464900,\n"
     assert read(text, "pages.csv") == [
-        Entry(2, f"{URL}a", 5, 1800.0, 1795464900.0, {"Customer": "4711"}),
-        Entry(3, f"{URL}b", 5, 90.0, 1795464900.0, None),
+        Entry(2, f"{URL}a", None, 1800.0, 1795464900.0, {"Customer": "4711"}),
+        Entry(3, f"{URL}b", None, 90.0, 1795464900.0, None),
     ]
 
 
@@ -142,7 +142,7 @@ def test_comments_may_stand_before_the_names_of_columns() -> None:
 @pytest.mark.parametrize(
     ("typed", "priority"),
     [
-        ("", 5),
+        ("", None),
         ("0", 0),
         ("7", 7),
         ("10", 10),
@@ -204,7 +204,7 @@ def test_what_is_no_list_is_refused_with_advice(golden: SnapshotAssertion) -> No
 
 
 def test_a_url_among_the_first_lines_makes_a_list() -> None:
-    assert read(PROSE * (PROBED_LINES - 1) + URL)[-1] == Entry(PROBED_LINES, URL, 5)
+    assert read(PROSE * (PROBED_LINES - 1) + URL)[-1] == Entry(PROBED_LINES, URL)
 
 
 def test_a_list_with_too_many_lines_is_refused() -> None:
@@ -213,7 +213,7 @@ def test_a_list_with_too_many_lines_is_refused() -> None:
 
 
 def test_utf_16_with_its_mark_is_read() -> None:
-    assert read(f"url\r\n{URL}é\r\n".encode("utf-16")) == [Entry(2, f"{URL}%C3%A9", 5)]
+    assert read(f"url\r\n{URL}é\r\n".encode("utf-16")) == [Entry(2, f"{URL}%C3%A9")]
 
 
 @given(
