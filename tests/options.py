@@ -54,6 +54,7 @@ TYPED = {
     "obey_nofollow": Typed("on", ["--obey-nofollow"], True),
     "obey_noindex": Typed("on", ["--obey-noindex"], True),
     "priorities": Typed("/a/=9\n/b/ = 0", ["--priority", "/a/=9", "--priority", "/b/ = 0"], ("/a/=9", "/b/ = 0")),
+    "ack": Typed("early", ["--ack", "early"], "early"),
     "near_duplicates": Typed("on", ["--near-duplicates"], True),
     "render": Typed("auto", ["--render", "auto"], "auto"),
     "wait_for": Typed("main\r\n#app > p", ["--wait-for", "main", "--wait-for", "#app > p"], ("main", "#app > p")),

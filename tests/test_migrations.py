@@ -336,6 +336,7 @@ ADDITIVE = (
     migrations.AddIndex,
     migrations.RemoveIndex,
     migrations.RunPython,
+    migrations.SeparateDatabaseAndState,  # of the state alone
 )
 LAST_BEFORE_THE_RULE = "0020"
 
@@ -349,6 +350,8 @@ def test_migrations_leave_the_tables_of_the_version_before_usable() -> None:
             continue
         for operation in migration.operations:
             assert isinstance(operation, ADDITIVE), f"{name}: {operation}"
+            if isinstance(operation, migrations.SeparateDatabaseAndState):
+                assert not operation.database_operations, f"{name}: {operation}"
             if isinstance(operation, migrations.AddField):
                 field = operation.field
                 assert field.null or field.db_default is not NOT_PROVIDED, f"{name}: {operation}"

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from crawler import conf
 from crawler.core.crawl import retries
 from crawler.core.crawl.collectors import collector_of
-from crawler.core.crawl.options import NEVER
+from crawler.core.crawl.options import EARLY, NEVER
 from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
@@ -41,8 +41,10 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
         if collector_of(lease.batch) in others:
             context.frontier.leases.postpone_check(lease, now + RESULTS_WAIT_S, lease.absent_since)
         elif lease.held:
-            _count_death(context, lease, now)
-            crash_point("repair: deaths counted")
+            if context.options.ack == EARLY:
+                _close_lost(context, lease, now)
+            else:
+                _count_death(context, lease, now)
             _reclaim(context, lease)
             taken_back += 1
         elif lease.batch in queued:
@@ -77,6 +79,14 @@ def _count_death(context: TickContext, lease: Lease, now: float) -> None:
         on_closed=closed_page_notifier(context.options),
     )
     context.frontier.dead_letters.add(crashed, now)
+    crash_point("repair: deaths counted")
+
+
+def _close_lost(context: TickContext, lease: Lease, now: float) -> None:
+    """The worker died with pages that were acknowledged when it took them: they close, and a user may retry them."""
+    lost = deaths.close_lost(context.id, _ids(lease), now, closed_page_notifier(context.options))
+    crash_point("repair: pages lost")
+    context.frontier.dead_letters.add(lost, now)
 
 
 def _reclaim(context: TickContext, lease: Lease) -> None:

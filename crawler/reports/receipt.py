@@ -11,8 +11,8 @@ from crawler.core.crawl import schedule
 from crawler.core.crawl.completion import Ended, State, ended, sentence
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.notices import ENDS, HOOK
-from crawler.core.crawl.options import NEVER
-from crawler.core.crawl.outcomes import Category
+from crawler.core.crawl.options import EARLY, NEVER
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
@@ -60,6 +60,8 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
         receipt["rendered"] = queries.count_rendered(crawl.id)
     if called := hooks.page_calls(crawl):
         receipt["hooks"] = called
+    if crawl.chosen.ack == EARLY:
+        receipt["lost"] = tallies.outcomes.get(Outcome.LOST, 0)
     receipt["notifications"] = _notifications(crawl)
     if crawl.is_over and not adds_up(receipt):
         raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")

@@ -113,7 +113,7 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             ("Time", time_told(receipt)),
             ("Discovered", counted(receipt["discovered"], "page")),
             ("  fetched", _with_parts(receipt["fetched"], sorted(receipt["statuses"].items()))),
-            ("  failed", count(receipt["failed"])),
+            ("  failed", _failed(receipt)),
             ("  skipped", _with_parts(sum(skipped.values()), skipped.items())),
             ("  cancelled", count(receipt["cancelled"])),
             *([("  open", count(still_open))] if still_open else []),
@@ -123,6 +123,12 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             *_listed("Notice to", [notice["address"] for notice in receipt["notifications"]]),
         ]
     )
+
+
+def _failed(receipt: Mapping[str, Any]) -> str:
+    """With those lost, of crawls that acknowledge early."""
+    lost = receipt.get("lost")
+    return count(receipt["failed"]) + (f" ({count(lost)} lost with their workers)" if lost else "")
 
 
 def _rendered(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:

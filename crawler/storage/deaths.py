@@ -45,3 +45,16 @@ def count_death(
         if on_closed is not None:
             on_closed(row, [page])
         return [page]
+
+
+def close_lost(crawl: UUID, ids: Sequence[int], now: float, on_closed: OnClosed | None = None) -> list[int]:
+    """A worker died with these pages in its batch, and the crawl acknowledges early: close the open ones as lost.
+    Returns those that are lost now, those from before a crash here among them; `on_closed` as for `writer.apply`."""
+    with change_of(crawl, now) as (row, change):
+        still_open = sorted(queries.still_open(crawl, ids))
+        if still_open:
+            error = "its worker died, and this crawl acknowledges early"
+            close_pages(Page.objects.filter(id__in=still_open), Outcome.LOST, error, change)
+            if on_closed is not None:
+                on_closed(row, still_open)
+        return list(Page.objects.filter(id__in=ids, outcome=Outcome.LOST).values_list("id", flat=True))

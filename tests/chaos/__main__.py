@@ -10,7 +10,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -40,6 +41,8 @@ SHOP_FINISH_SECONDS = 600.0  # after the last disturbance
 SHOP_MOMENT_SECONDS = 60.0
 LOG_LINES = 15  # of each process, shown when a run fails
 
+Find = Callable[[Container[str]], Expected]
+
 
 def main() -> int:
     given = _arguments()
@@ -54,8 +57,9 @@ def main() -> int:
             return _with_browsers(given, folder, mount)
         content = sites.folder(given.docs) if given.docs else sites.generated(given.pages or PAGES)
         with sites.Site(content, given.latency / 1000).serving() as site:
-            grounds = Grounds(folder, prepare(folder / "template"), site, mount)
-            return _session(given, grounds, None if given.docs else walked(site, content))
+            grounds = Grounds(folder, prepare(folder / "template"), site, mount, acks_early=given.ack_early)
+            find = partial(walked, site, content)
+            return _session(given, grounds, None if given.docs else find(), find)
     except KeyboardInterrupt:
         _say("interrupted; everything has ended")
         return 130
@@ -86,6 +90,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--latency", type=float, default=20, metavar="MS", help="milliseconds the site thinks (default: 20)"
     )
+    parser.add_argument(
+        "--ack-early", action="store_true", help="crawl with --ack early: pages of killed workers are lost, no others"
+    )
     parser.add_argument("--render", action="store_true", help="crawl an application whose pages Chromium has to render")
     parser.add_argument(
         "--pages",
@@ -102,6 +109,8 @@ def _arguments() -> argparse.Namespace:
         parser.error("--pages is at least 20, and not for --docs")
     if given.render and (trouble := "it crawls a site of its own, not --docs" if given.docs else _why_no_browser()):
         parser.error(f"--render: {trouble}")
+    if given.ack_early and (given.docs or given.render):
+        parser.error("--ack-early is for the made-up site, whose links are known; leave out --docs and --render")
     if given.seed is None:
         given.seed = random.randrange(1_000_000)
     return given
@@ -115,8 +124,9 @@ def _why_no_browser() -> str:
     return "" if chromium.installed(os.environ.get("CRAWLER_CHROMIUM", "")) else NO_CHROMIUM
 
 
-def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None) -> int:
-    """`known`: what is expected of the undisturbed crawl already, so that it is judged as the others are."""
+def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None, find: Find | None = None) -> int:
+    """`known`: what is expected of the undisturbed crawl already, so that it is judged as the others are. `find`: what
+    is expected where pages are lost with their workers, by the paths of these."""
     calm_schedule = UNDISTURBED_WITH_BROWSERS if grounds.renders else UNDISTURBED
     left_out = () if grounds.mount else tuple(kind.name for kind in KINDS.values() if kind.volume)
     if left_out:
@@ -134,24 +144,31 @@ def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None
     ran: list[Ran] = []
     try:
         for number in range(given.runs):
-            ran.append(_one(given, grounds, expected, pages, number, left_out))
+            ran.append(_one(given, grounds, expected, find, pages, number, left_out))
     finally:
-        report = Report(named, calm, ran, left_out, grounds.renders)
+        report = Report(named, calm, ran, left_out, grounds.renders, grounds.acks_early)
         _write(given, report)
         print(report.text())
     return 0 if report.exact and report.in_time else 1
 
 
 def _one(
-    given: argparse.Namespace, grounds: Grounds, expected: Expected, pages: int, number: int, left_out: tuple[str, ...]
+    given: argparse.Namespace,
+    grounds: Grounds,
+    expected: Expected,
+    find: Find | None,
+    pages: int,
+    number: int,
+    left_out: tuple[str, ...],
 ) -> Ran:
     schedule = draw(given.seed + number, left_out, rendered=grounds.renders)
     _say(f"run {number + 1}/{given.runs}: {schedule}")
     evidence = _uninterrupted(grounds, schedule, len(expected.hits))
-    verdict = judge(evidence, expected, pages)
+    verdict = judge(evidence, find(evidence.lost) if find and grounds.acks_early else expected, pages)
     ran = Ran(schedule, evidence, verdict)
+    lost = f", {len(evidence.lost)} pages lost with their workers" if grounds.acks_early else ""
     _say(
-        f"  {evidence.seconds:.0f} s, {ran.refetched_share:.1%} fetched again{_times(evidence)}: "
+        f"  {evidence.seconds:.0f} s{lost}, {ran.refetched_share:.1%} fetched again{_times(evidence)}: "
         f"{'exact' if not verdict.faults else 'NOT EXACT'}{', LATE' if ran.late else ''}"
     )
     if wrong := [*verdict.faults, *ran.late]:
@@ -191,7 +208,8 @@ def _explain(
             _say(f"  {line}")
     site = f" --docs {given.docs}" if given.docs else " --render" if given.render else ""
     pages = f" --pages {given.pages}" if given.pages else ""
-    again = f"bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{site}{pages}"
+    early = " --ack-early" if given.ack_early else ""
+    again = f"bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{site}{pages}{early}"
     _say(f"  kept: {folder}; once more: {again}")
 
 

@@ -78,6 +78,11 @@ class Evidence:
     shown: Mapping[str, Shown] = field(default_factory=dict)  # URL -> of pages that were rendered
     knocks: int = 0  # connections to the address that no page may reach
 
+    @property
+    def lost(self) -> set[str]:
+        """Paths of the pages that were lost with their workers, in a crawl that acknowledges early."""
+        return {urlsplit(url).path for url, (outcome, _) in self.pages.items() if outcome == "lost"}
+
 
 def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
     """`calm`: seconds without disturbance before the last page closed, for the time of the notice to count."""

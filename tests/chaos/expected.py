@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,8 +24,9 @@ def measured(undisturbed: Evidence) -> Expected:
     return Expected(undisturbed.pages, undisturbed.hits, undisturbed.receipt, undisturbed.shown)
 
 
-def walked(site: Site, content: Content) -> Expected:
-    """For the generated site, whose links are plain paths and whose robots.txt forbids `/private/`."""
+def walked(site: Site, content: Content, lost: Container[str] = ()) -> Expected:
+    """For the generated site, whose links are plain paths and whose robots.txt forbids `/private/`. The pages at these
+    paths were lost with their workers, which may have asked for them, and lead nowhere."""
     found: dict[str, Page] = {}
     hits = Counter({"/robots.txt": 1})
     waiting = ["/"]
@@ -35,6 +36,10 @@ def walked(site: Site, content: Content) -> Expected:
             continue
         if path.startswith("/private/"):
             found[path] = ("robots", None)
+            continue
+        if path in lost:
+            found[path] = ("lost", None)
+            hits[path] += 2
             continue
         reply = content(path, 0)
         hits[path] += 1
@@ -49,11 +54,12 @@ def walked(site: Site, content: Content) -> Expected:
 
 def _receipt(found: Mapping[str, Page]) -> dict[str, Any]:
     statuses = Counter(str(status) for _, status in found.values() if status is not None)
+    outcomes = Counter(outcome for outcome, _ in found.values())
     return {
         "discovered": len(found),
         "fetched": statuses.total(),
-        "failed": 0,
-        "skipped": {"robots": len(found) - statuses.total()},
+        "failed": outcomes["lost"],
+        "skipped": {"robots": outcomes["robots"]} if outcomes["robots"] else {},
         "cancelled": 0,
         "statuses": dict(statuses),
     }

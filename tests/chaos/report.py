@@ -50,6 +50,7 @@ class Report:
     ran: Sequence[Ran]
     left_out: Sequence[str]  # kinds of disturbance that cannot be had here
     renders: bool = False
+    acks_early: bool = False
 
     @property
     def exact(self) -> bool:
@@ -83,9 +84,14 @@ class Report:
             ("pages blamed that were not in hand", self._number("blamed")),
             ("runs that fetched too much again", str(sum(ran.verdict.wasteful for ran in self.ran))),
             ("pages fetched again", f"median {statistics.median(shares):.1%}, at most {max(shares):.1%}"),
+            *self._lost_with_workers(),
             *self._rendered(),
             *((label, _seconds(slowest, number, target)) for label, slowest, number, target in self._times()),
         ]
+
+    def _lost_with_workers(self) -> list[tuple[str, str]]:
+        lost = str(sum(len(ran.evidence.lost) for ran in self.ran))
+        return [("pages of killed workers that were not tried again", lost)] if self.acks_early else []
 
     def _rendered(self) -> list[tuple[str, str]]:
         if not self.renders:

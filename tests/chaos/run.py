@@ -41,6 +41,7 @@ class Grounds:
     canary: Canary | None = None  # where pages are rendered: what no page may reach
     finish_seconds: float = FINISH_SECONDS
     moment_seconds: float = MOMENT_SECONDS
+    acks_early: bool = False  # the crawls do
 
     @property
     def renders(self) -> bool:
@@ -62,6 +63,7 @@ def run(
     with set_up(
         folder, grounds.template, grounds.site, schedule.crew, dice, expected, grounds.mount, grounds.canary
     ) as scene:
+        scene.acks_early = grounds.acks_early
         scene.crew.keep()
         scene.crawl = _start(scene, grounds)
         began = time.monotonic()
@@ -80,7 +82,8 @@ def run(
 def _start(scene: Scene, grounds: Grounds) -> UUID:
     told = {"notify_webhooks": [grounds.site.hook]}
     if not grounds.renders:
-        return scene.stack.start(f"{grounds.site.origin}/", **told)
+        more = {"ack": "early"} if grounds.acks_early else {}
+        return scene.stack.start(f"{grounds.site.origin}/", **told, **more)
     with override_settings(CRAWLER_PRIVATE_HOSTS=[SITE_ADDRESS]):  # and no other address of this machine
         return scene.stack.start(f"{grounds.site.origin}/", allow_private=False, **RENDERED, **told)
 

@@ -74,6 +74,7 @@ class Scene:
     dice: Random
     expected: int | None
     canary: Canary | None = None  # what no page may reach
+    acks_early: bool = False  # pages of dead workers are not asked for again
     crawl: UUID = field(default_factory=lambda: UUID(int=0))
     struck: list[Struck] = field(default_factory=list)
     stopwatches: list[Stopwatch] = field(default_factory=list)
@@ -146,6 +147,8 @@ class Scene:
 
     def time_refetch(self, dead: Sequence[int]) -> None:
         """Time how long the open pages of these processes wait. To be called right after their death."""
+        if self.acks_early:
+            return
         busy = bool(self._later)
         time.sleep(LAST_WORDS)
         began = time.time()

@@ -4,6 +4,7 @@ every kind of disturbance. Times are only bounded loosely: a busy machine is no 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -73,3 +74,14 @@ def test_a_crawl_ends_exactly_though(grounds: Grounds, schedule: Schedule) -> No
     evidence = run(grounds, schedule, len(expected.hits), said.append)
     assert judge(evidence, expected, batch_pages()).faults == [], "\n".join([str(grounds.folder), *said])
     assert all(seconds < LONGEST for seconds in (*evidence.refetches, *evidence.revivals))
+
+
+@pytest.mark.long
+def test_a_crawl_that_acknowledges_early_loses_what_dead_workers_had_and_no_other_page(grounds: Grounds) -> None:
+    early, said = replace(grounds, acks_early=True), list[str]()
+    evidence = run(
+        early, replace(SCHEDULES["workers are killed"], seed=4), len(walked(grounds.site, CONTENT).hits), said.append
+    )
+    expected = walked(grounds.site, CONTENT, evidence.lost)
+    assert judge(evidence, expected, batch_pages()).faults == [], "\n".join([str(grounds.folder), *said])
+    assert evidence.lost, "nothing was lost: this shows nothing"

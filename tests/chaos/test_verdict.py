@@ -144,6 +144,20 @@ def test_a_killed_browser_allows_for_the_pages_that_were_in_it() -> None:
         assert judge(again, measured(RENDERED), batch_pages=100).wasteful is not is_allowed
 
 
+def test_pages_lost_with_a_killed_worker_are_counted_exactly() -> None:
+    told = {**RECEIPT, "fetched": 2, "failed": 1, "lost": 1, "statuses": {"200": 1, "404": 1}}
+    lost: dict[str, Any] = {
+        "pages": pages(**{NEXT: ("lost", None)}),
+        "counters": Counts(3, {"2xx": 1, "4xx": 1, "lost": 1}, {"200": 1, "404": 1}),
+        "receipt": told,
+    }
+    evidence = replace(FLAWLESS, **lost, struck=[Struck("kill-horse", "", 0.0, 0.5)])
+    assert judge(evidence, measured(evidence), batch_pages=10).faults == []
+    assert judge(replace(evidence, struck=[]), measured(evidence), batch_pages=10).lost
+    assert judge(replace(evidence, receipt={**told, "lost": 2}), measured(evidence), batch_pages=10).lost
+    assert verdict(**lost, struck=evidence.struck).lost  # where none may be lost
+
+
 def test_a_frontier_built_again_is_no_fault() -> None:
     assert verdict(disagreements=["nothing was queued or handed out, yet the table had open pages"]).faults == []
 

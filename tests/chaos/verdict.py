@@ -66,7 +66,7 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
     allowed = int(REFETCH_SHARE * len(expected.pages)) + resets * batch_pages
     stuck = tuple(_stuck(evidence))
     return Verdict(
-        lost=() if stuck else tuple(_lost(evidence, expected)),
+        lost=() if stuck else (*_lost(evidence, expected), *_lost_with_workers(evidence, resets * batch_pages)),
         twice=tuple(_twice(evidence)),
         early=tuple(_early(evidence, expected)),
         stuck=stuck,
@@ -104,6 +104,14 @@ def _lost(evidence: Evidence, expected: Expected) -> Iterator[str]:
             yield f"{url} was rendered as {found}, not {wanted}"
     if evidence.knocks:
         yield f"{evidence.knocks} connections reached the address that no page may reach"
+
+
+def _lost_with_workers(evidence: Evidence, allowed: int) -> Iterator[str]:
+    """A crawl that acknowledges early may lose what dead workers had, and says how much that was."""
+    if len(evidence.lost) > allowed:
+        yield f"{len(evidence.lost)} pages were lost with their workers, which had {allowed} at most"
+    if evidence.receipt.get("lost", 0) != len(evidence.lost):
+        yield f"the receipt says that {evidence.receipt.get('lost')} pages were lost, not {len(evidence.lost)}"
 
 
 def _twice(evidence: Evidence) -> Iterator[str]:

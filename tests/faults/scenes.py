@@ -153,6 +153,15 @@ SCENES: Mapping[str, Scene] = {
             Deed([WORK], [("repair: deaths counted", 1, "kill")]),
         ]
     ),
+    "repair: pages lost": Scene(
+        [
+            Deed([START, WORK], [("fetch: pages asked", 2, "kill")]),
+            Deed([WORK], [("repair: pages lost", 1, "kill")]),
+        ],
+        options={"ack": "early"},
+        outcomes=dict.fromkeys(["/a", "/b", "/c"], "lost"),
+        found=["/", "/a", "/b", "/c"],
+    ),
     "expire: committed": Scene(
         [
             Deed([START, ["work", "at hand", 3], ["wait", 4.0]]),

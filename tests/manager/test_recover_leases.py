@@ -30,8 +30,8 @@ from tests.bench import Bench
 class Handed:
     """A crawl whose start page is handed out, on a clock of its own."""
 
-    def __init__(self, bench: Bench) -> None:
-        bench.start()
+    def __init__(self, bench: Bench, **options: object) -> None:
+        bench.start(**options)
         self.time = 1_000_000.0
         plain = context_of(bench.crawl)
         frontier = Frontier(plain.frontier.redis, str(bench.crawl.id), clock=lambda: self.time)
@@ -220,9 +220,9 @@ def test_a_batch_that_was_claimed_while_the_reports_were_taken_in_is_left_for_th
     assert handed.page.died_with == ""
 
 
-def with_pages(bench: Bench) -> Handed:
+def with_pages(bench: Bench, **options: object) -> Handed:
     """The start page is closed, and has led to forty others."""
-    handed = Handed(bench)
+    handed = Handed(bench, **options)
     handed.context.frontier.reclaim(handed.lease, [])
     start = handed.page
     found = [Discovery(f"{bench.site.url}/{number}", 1, 0, start.id) for number in range(40)]

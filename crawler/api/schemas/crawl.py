@@ -123,6 +123,9 @@ class Receipt(Schema):
     retries: int
     notifications: Sequence[dict[str, Any]]
     list: dict[str, int] | None = Field(None, description="What was read of its list of URLs; null when it has none.")
+    lost: int | None = Field(
+        None, description="Of the failed pages, those lost with their workers; null unless it acknowledges early."
+    )
 
 
 class Why(Schema):

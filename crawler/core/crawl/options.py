@@ -105,6 +105,16 @@ RENDER = Choice(
 )
 
 
+LATE, EARLY = "late", "early"
+ACK = Choice(
+    EARLY,
+    LATE,
+    {
+        LATE: "Late: a page whose worker dies is tried again",
+        EARLY: "Early: a page whose worker dies is lost",
+    },
+)
+
 SCREENSHOT_AREA = Choice(
     WHOLE_PAGE, VIEWPORT, {VIEWPORT: "The viewport, 1280 by 800 pixels", WHOLE_PAGE: "The whole page"}
 )
@@ -123,7 +133,7 @@ LINKS = OptionGroup("Links", "following them, links to other sites", "links and 
 TRAPS = OptionGroup("Traps", "calendars, filters, parameters", "links and sitemaps")
 SITEMAPS = OptionGroup("Sitemaps", "pages listed by the site", "links and sitemaps")
 POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "politeness")
-QUEUE = OptionGroup("Queue", "which pages come first", "queue")
+QUEUE = OptionGroup("Queue", "which pages come first, what a dead worker leaves", "queue")
 REPORTS = OptionGroup("Reports", "further checks", "reports")
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering")
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
@@ -261,6 +271,13 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "Fetch URLs that match sooner or later. A rule is a regular expression, = and 0 (last) to 10 (first); other "
         "pages have 5. The first that matches counts, unless a list or a sitemap gives the page a priority.",
         flag="--priority",
+    )
+    ack: str = option(
+        ACK,
+        QUEUE,
+        "Acknowledge",
+        "Acknowledge pages late or early. Late, when they are done: if a worker dies, its pages are tried again. "
+        "Early, when a worker takes them: if it dies, its open pages close as lost, and are retried on demand only.",
     )
     near_duplicates: bool = option(Switch(), REPORTS, "Find near-duplicates", "Find pages with nearly the same text.")
     render: str = option(

@@ -139,6 +139,14 @@ class Outcome(StrEnum):
     CRASHED = OutcomeEntry(
         "crashed", Category.FAILED, Tone.ERROR, "crashed the worker", "a worker crashed at each attempt"
     )
+    LOST = OutcomeEntry(
+        "lost",
+        Category.FAILED,
+        Tone.ERROR,
+        "lost with its worker",
+        "its worker died, and the crawl acknowledges early: it is not tried again by itself",
+        Cause.CRAWL,
+    )
 
     ROBOTS = OutcomeEntry(  # could not be read: RFC 9309, 2.3.1.4
         "robots",

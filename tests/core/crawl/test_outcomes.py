@@ -39,11 +39,11 @@ GROUPS = [
     (outcomes.SUCCESSES, {"2xx", "unchanged"}),
     (outcomes.USABLE, {"2xx", "3xx", "unchanged"}),
     (outcomes.ERROR_RESPONSES, {"4xx", "5xx"}),
-    (outcomes.FAILURES, {"dns", "connect", "tls", "timeout", "too_large", "malformed", "crashed"}),
+    (outcomes.FAILURES, {"dns", "connect", "tls", "timeout", "too_large", "malformed", "crashed", "lost"}),
     (outcomes.ERRORS, {*outcomes.ERROR_RESPONSES, *outcomes.FAILURES}),
     (outcomes.HOST_FAILURES, {"dns", "connect", "tls", "timeout", "private_address"}),
     (outcomes.LIMITED, {"limit", "expired"}),
-    (outcomes.UNJUDGED, {"limit", "expired", "trap", "cancelled"}),
+    (outcomes.UNJUDGED, {"limit", "expired", "trap", "cancelled", "lost"}),
 ]
 
 

@@ -14,7 +14,7 @@ from crawler import conf
 from crawler.core.crawl.completion import Limit, State
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.notices import ENDS, Event
-from crawler.core.crawl.options import AUTO, CrawlOptions
+from crawler.core.crawl.options import AUTO, EARLY, CrawlOptions
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.urls.normalise import key_of
 from crawler.frontier.keys import CrawlKeys
@@ -120,6 +120,7 @@ class Ledger:
         self._both_checks_agree()
         self._limits_are_kept(crawl, rows)
         self._shells_are_rendered_and_nothing_else(rows)
+        self._nothing_acknowledged_early_is_blamed(rows)
 
     def _closed_pages_stay_as_they_are(self, rows: Sequence[Row]) -> None:
         closed = {row.id: row for row in rows if row.is_closed}
@@ -156,6 +157,9 @@ class Ledger:
                 return name.startswith(tuple(SHAPES.values()))
             case Outcome.CRASHED:
                 return row.deaths >= conf.max_attempts()
+            case Outcome.LOST:
+                died = row.id in self._workers.suspects or self._excuses.redis_lost_something
+                return self.options.ack == EARLY and died
             case Outcome.CANCELLED:
                 return self.was_cancelled
             case Outcome.EXPIRED:
@@ -252,6 +256,11 @@ class Ledger:
         assert {row.url for row in rows if row.rendering} <= shells, "rendered without need"
         wrong = [row for row in rows if row.url in shells and row.http_status == 200 and not row.rendering]
         assert not wrong, f"closed without a browser: {wrong}"
+
+    def _nothing_acknowledged_early_is_blamed(self, rows: Sequence[Row]) -> None:
+        """A death is the end of its pages: none is tried again for it."""
+        if self.options.ack == EARLY:
+            assert not [row for row in rows if row.died_with or row.deaths], "a page outlived its worker"
 
     # At its end
 

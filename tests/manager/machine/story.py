@@ -87,7 +87,7 @@ class Story(Happenings):
                 while not self.ledgers[0].dead_letters():
                     self._work(1)
                 self.send_again(self.ledgers[0], process)
-            case (_, "repair: deaths counted" | "fetch: suspect in hand"):
+            case (_, "repair: deaths counted" | "repair: pages lost" | "fetch: suspect in hand"):
                 self._die_in_a_job("fetch: batch claimed")
                 process = self._die_in_a_job(moment)
             case (_, "conclude: disagreement noted"):

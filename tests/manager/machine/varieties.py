@@ -75,6 +75,7 @@ LIMITED = {
     "somebody sends again": 3,
     "somebody releases traps": 2,
 }
+EARLY = {"ack": "early"}
 LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 30.0, "delay": 1.0})
 
 AMONG_COLLECTORS = {**DISTURBED, "something happens meanwhile": 16}
@@ -91,6 +92,11 @@ VARIETIES = {
         ({"render": "auto"},),
         shells=SHELLS,
     ),
+    "acknowledged early": Variety(
+        {**FORGETFUL, "another crawl begins": 2, "somebody sends again": 3},
+        (*AT_WORK, *FORGETTING, "send again"),
+        (EARLY, EARLY, {}),
+    ),
     "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS)),
     "collectors": Variety(AMONG_COLLECTORS, AT_WORK, ({}, *LIMITS), collectors=3),
     "all and collectors": Variety(
@@ -99,11 +105,17 @@ VARIETIES = {
 }
 
 HURRIED = Variety(DISTURBED, AT_WORK, ({"deadline": 60.0},))
+LOSING = Variety({**DISTURBED, "somebody sends again": 3}, AT_WORK, (EARLY,))
 KEEPING = Variety(DISTURBED, AT_WORK, ({"keep": ("text",)},))
 
 RENDERING = Variety(DISTURBED, AT_WORK, ({"render": "auto"},), shells=SHELLS)
 
 COLLECTING = Variety(AMONG_COLLECTORS, AT_WORK, collectors=3)
 
-MADE_FOR = {"expire:": HURRIED, "fetch: content kept": KEEPING, "dispatch: places taken": RENDERING}
+MADE_FOR = {
+    "expire:": HURRIED,
+    "fetch: content kept": KEEPING,
+    "dispatch: places taken": RENDERING,
+    "repair: pages lost": LOSING,
+}
 """Crash point, or the beginning of several -> the crawls that come there."""
