@@ -17,6 +17,7 @@ from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch,
 from crawler.core.crawl.options import AUTO, NEVER, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
+from crawler.core.crawl.shares import batches_ahead
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
 from crawler.frontier.browser_places import BrowserPlaces
@@ -182,14 +183,16 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     now, leases, workers = context.now(), context.frontier.leases, worker_count()
     batches, unclaimed = (_fetched(names) for names in (leases.batches(), leases.unclaimed()))
     outstanding = len(batches)
-    room = min(conf.max_batches() - outstanding, workers + PREFETCH_BATCHES - len(unclaimed))
+    weights = queries.running_weights() or [context.options.weight]
+    ahead = batches_ahead(workers + PREFETCH_BATCHES, context.options.weight, weights)
+    room = min(conf.max_batches() - outstanding, ahead - len(unclaimed))
     if room <= 0:
         return []
     # A batch of few hosts is done soon, and the next should be queued already. One of many hosts takes long, and a
     # queued slice would hold back a host with many pages, unless a worker has free connections and takes it.
     connections, lanes = max(1, workers) * conf.worker_connections(), context.frontier.ready_queue.lane_count()
     if lanes <= MAX_SLICES_PER_BATCH:
-        useful = workers + PREFETCH_BATCHES - outstanding
+        useful = ahead - outstanding
     else:
         free = connections - context.frontier.ready_queue.slices_out()
         useful = max(workers - outstanding, min(lanes, free) // MAX_SLICES_PER_BATCH)

@@ -9,10 +9,12 @@ from uuid import UUID
 from django.db.models import Count, Min, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from crawler.core.crawl.completion import State
 from crawler.core.crawl.counters import Tallies, Watermark, tallied
 from crawler.core.crawl.discovery import Place
 from crawler.core.crawl.messages import PAGE, USUAL_PRIORITY
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.shares import USUAL_WEIGHT
 from crawler.models import Crawl, Page
 from crawler.storage.bulk import is_among
 
@@ -99,6 +101,12 @@ def put_off(crawl: UUID, until: float) -> Q:
 def count_put_off(crawl: UUID, now: float) -> int:
     """How many open pages have a Retry-After in the future."""
     return Page.objects.filter(put_off(crawl, now)).count()
+
+
+def running_weights() -> list[int]:
+    """The weights of all running crawls, see `core.crawl.shares`."""
+    found = Crawl.objects.filter(state=State.RUNNING).values_list("options__weight", flat=True)
+    return [weight or USUAL_WEIGHT for weight in found]  # those of an earlier version have none
 
 
 def has_open(crawl: UUID) -> bool:

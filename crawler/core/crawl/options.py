@@ -38,6 +38,7 @@ from crawler.core.crawl.rendering import (
     WEBP,
     WHOLE_PAGE,
 )
+from crawler.core.crawl.shares import MOST_WEIGHT, USUAL_WEIGHT
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules, check_selector
 from crawler.core.text.patterns import check_patterns
@@ -133,7 +134,7 @@ LINKS = OptionGroup("Links", "following them, links to other sites", "links and 
 TRAPS = OptionGroup("Traps", "calendars, filters, parameters", "links and sitemaps")
 SITEMAPS = OptionGroup("Sitemaps", "pages listed by the site", "links and sitemaps")
 POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "politeness")
-QUEUE = OptionGroup("Queue", "which pages come first, what a dead worker leaves", "queue")
+QUEUE = OptionGroup("Queue", "which pages come first, shares of the workers", "queue")
 REPORTS = OptionGroup("Reports", "further checks", "reports")
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering")
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
@@ -271,6 +272,13 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "Fetch URLs that match sooner or later. A rule is a regular expression, = and 0 (last) to 10 (first); other "
         "pages have 5. The first that matches counts, unless a list or a sitemap gives the page a priority.",
         flag="--priority",
+    )
+    weight: int = option(
+        Whole("8", most=MOST_WEIGHT, default=USUAL_WEIGHT),
+        QUEUE,
+        "Weight",
+        "Share of the workers, 1 to 10. A crawl with 6 gets three times as many batches as one with 2 that runs beside "
+        "it.",
     )
     ack: str = option(
         ACK,
