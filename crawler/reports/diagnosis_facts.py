@@ -216,7 +216,8 @@ def _batch(
 def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostJudged]:
     """When each host may be requested: by this crawl's queue or by the host limiter, whichever is later."""
     first_pages = [host.first_page for host in seen.hosts if host.first_page is not None]
-    trouble = dict(Page.objects.filter(crawl=crawl, id__in=first_pages).values_list("id", "error"))
+    found = Page.objects.filter(crawl=crawl, id__in=first_pages).values_list("id", "error", "attempts")
+    tried = {page: (error.rstrip("."), attempts) for page, error, attempts in found}
     judged = [
         HostJudged(
             lane,
@@ -226,7 +227,7 @@ def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostJudged]:
                 pages=lane.pages,
                 rest_in=lane.rest_until - seen.now,
                 due_in=lane.first_due - seen.now,
-                trouble=trouble.get(lane.first_page or 0, "").rstrip("."),
+                tried=tried.get(lane.first_page or 0, ("", 1)),
             ),
         )
         for lane in seen.hosts
@@ -257,8 +258,17 @@ class _Judge:
         self._memory = robots_cache_of(redis, crawl)
 
     def wait(
-        self, host: str, shared: HostSnapshot, *, pages: int, rest_in: float = 0, due_in: float = 0, trouble: str = ""
+        self,
+        host: str,
+        shared: HostSnapshot,
+        *,
+        pages: int,
+        rest_in: float = 0,
+        due_in: float = 0,
+        tried: tuple[str, int] = ("", 1),
     ) -> HostWait:
+        """`tried`: the last error of its first page, and the attempts."""
+        trouble, attempts = tried
         options, manners, now = self._options, shared.state, self.seen.now
         others = [policy for crawl, policy in shared.policies.items() if crawl != self._crawl]
         look = HostLook(
@@ -275,6 +285,7 @@ class _Judge:
             allowed=min([options.concurrency, *(policy.connections for policy in others)]),
             robots_asked=options.obey_robots and self._memory.is_being_fetched(origins_of(host)),
             trouble=trouble,
+            is_new=attempts == 0,
         )
         next_in, reason = what_holds(look)
         return HostWait(

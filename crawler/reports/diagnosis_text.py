@@ -36,6 +36,7 @@ REASONS: dict[Reason, str] = {
     Reason.OTHERS: "another crawl keeps a longer delay",
     Reason.THROTTLE: "slowed down, because it is slow or in trouble",
     Reason.RETRY: "a page that failed is tried again",
+    Reason.LATER: "its next page has a later time of its own",
     Reason.BUSY: "its connections are all in use",
     Reason.AGAIN: "it was put off, for a reason that is gone",
     Reason.NOTHING: "nothing is in the way",

@@ -253,6 +253,14 @@ def test_a_page_that_failed_is_tried_again(bench: Bench, worker: SimpleWorker) -
     assert 60 < open_page["due_in"] <= 120
 
 
+def test_a_page_with_a_later_time_is_not_said_to_have_failed(bench: Bench, worker: SimpleWorker) -> None:
+    bench.start()
+    Page.objects.update(due_at=bench.context.now() + 3600)
+    bench.work("crawl", at_most=1)
+    sentence = f"It is waiting for {bench.site.host}, where the time of the next page comes in"
+    assert any(sentence in found for found in told(bench)["sentences"])
+
+
 def busy_host(bench: Bench, crawl: str, connections: int = 1) -> None:
     """A crawl of this id uses all the connections that it wants to be used."""
     gate, now = HostLimiter(bench.context.frontier.redis, LEASE_TTL_S), bench.context.frontier.now()

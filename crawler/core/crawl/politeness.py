@@ -230,6 +230,7 @@ class Reason(StrEnum):
     OTHERS = "others"  # another crawl has a longer delay, which counts for all crawls
     THROTTLE = "throttle"  # it is slow or fails
     RETRY = "retry"  # its next page failed before, and is retried later
+    LATER = "later"  # its next page has a later time of its own, from a list
     BUSY = "busy"  # all allowed connections are in use
     AGAIN = "again"  # it was put off for a reason that no longer exists
     NOTHING = "nothing"  # it may be requested now
@@ -263,6 +264,7 @@ class HostLook:
     allowed: int = 1  # connections at a time
     robots_asked: bool = False  # its robots.txt is being requested
     trouble: str = ""  # the last error of its first page
+    is_new: bool = False  # its first page was never requested
 
     @property
     def delay(self) -> float:
@@ -278,7 +280,7 @@ def what_holds(look: HostLook) -> tuple[float, Reason]:
     """Seconds until a host may be requested, and why not sooner.
 
     1. A stop of the server comes first.
-    2. Then the longest wait: for the retry of a failed page, for the response of a probe.
+    2. Then the longest wait: for a page's own time, the retry of a failed page, for the response of a probe.
     3. Then what may end at any moment: a request for robots.txt, connections in use.
     4. Then the delay.
     """
@@ -287,6 +289,8 @@ def what_holds(look: HostLook) -> tuple[float, Reason]:
     turn_in = look.delay - look.asked_ago if look.asked_ago is not None and look.delay > 0 else 0.0
     longest = max(0.0, look.rest_in, look.due_in, look.probe_in, turn_in)
     if 0 < look.due_in == longest:
+        if look.is_new:
+            return longest, Reason.LATER
         return longest, Reason.ROBOTS_AGAIN if look.trouble.startswith(NOT_HAD) else Reason.RETRY
     if look.probe_in > 0:
         return longest, Reason.PROBE
@@ -366,8 +370,10 @@ def why_not_now(wait: HostWait) -> str:
             return f"{again} (another crawl keeps this delay)."
         case Reason.THROTTLE:
             return f"{again} (slowed down, because it is slow or in trouble)."
-        case Reason.RETRY:
-            return f"{waiting}, where a page that failed is tried again in {seconds}{trouble}."
+        case Reason.RETRY | Reason.LATER:
+            is_later = wait.reason is Reason.LATER
+            what = "the time of the next page comes" if is_later else "a page that failed is tried again"
+            return f"{waiting}, where {what} in {seconds}{trouble}."
         case Reason.BUSY:
             in_use = f"{count(wait.connections)} of {counted(wait.allowed, 'connection')} to {host}"
             return f"{in_use} {'is' if wait.connections == 1 else 'are'} in use{_by_whom(wait.used)}."

@@ -56,6 +56,7 @@ CAUSES: list[tuple[str, HostLook, tuple[float, Reason]]] = [
     ),
     ("a wait longer than its delay", replace(FREE, rest_in=900.0, chosen=3.0), (900.0, Reason.AGAIN)),
     ("a page is tried again", replace(FREE, due_in=8.0, rest_in=2.0, chosen=3.0), (8.0, Reason.RETRY)),
+    ("a page has a later time", replace(FREE, due_in=8.0, chosen=3.0, is_new=True), (8.0, Reason.LATER)),
     (
         "another crawl with a delay has the only connection",
         HostLook(rest_in=1.0, asked_ago=0.5, others=1.0, connections=1, allowed=1),
@@ -107,6 +108,7 @@ WAITS = {
     "another crawl's delay": HostWait("a.test", 9, 1.0, Reason.OTHERS, delay=2.0),
     "the throttle": HostWait("a.test", 9, 1.0, Reason.THROTTLE, delay=4.0),
     "a page is tried again": HostWait("a.test", 9, 8.0, Reason.RETRY, "timed out"),
+    "a page has a later time": HostWait("a.test", 9, 3600.0, Reason.LATER),
     "no connection is free": HostWait(
         "a.test", 9, 0.0, Reason.BUSY, used=[Used("crawl 7 (b.test)", 2), Used("this crawl", 1)], allowed=3
     ),
