@@ -29,7 +29,12 @@ def stored() -> list[dict[str, Any]]:
     """The rows after a bit of everything was written, without what differs from run to run."""
     crawl = Crawl.objects.create(start_urls=[START], options=CrawlOptions(sitemaps=True).to_plain())
     writer.open_start_pages(crawl, [START, f"{START}b", f"{START}c"], NOW)
-    writer.open_listed_pages(crawl.id, [Entry(1, f"{START}listed", 7), Entry(2, START, 9)], NOW)
+    listed = [
+        Entry(1, f"{START}listed", 7),
+        Entry(2, START, 9),
+        Entry(3, f"{START}f", 2, 60.0, NOW + 9, {"n": 1, ODD: ODD}),
+    ]
+    writer.open_listed_pages(crawl.id, listed, NOW)
     first, second, third = Page.objects.filter(crawl=crawl).order_by("id").values_list("id", flat=True)[:3]
     facts = Facts(
         description=ODD,
@@ -102,9 +107,11 @@ def test_both_databases_store_the_same(postgres_stack: PostgresStack, monkeypatc
     monkeypatch.setattr(bulk, "ROWS_PER_STATEMENT", 2)  # the third page begins another statement
     rows = stored()
     assert postgres_stack.within(stored) == rows
-    assert [row["url"].removeprefix(START) for row in rows] == ["", "b", "c", "listed", "d", "e"]
-    assert [(row["status"], row["attempts"]) for row in rows] == [(1, 1), (1, 1), (0, 1), (0, 0), (0, 0), (0, 0)]
+    assert [row["url"].removeprefix(START) for row in rows] == ["", "b", "c", "listed", "f", "d", "e"]
+    assert [(row["status"], row["attempts"]) for row in rows] == [(1, 1), (1, 1), (0, 1), *[(0, 0)] * 4]
     shown = ODD.replace("\0", "").replace("\ud800", "?")
+    assert [row["meta"] for row in rows] == [None, None, None, None, {"n": 1, shown: shown}, None, None]
+    assert (rows[4]["due_at"], rows[4]["expires_at"]) == (NOW + 9, NOW + 60)
     assert (rows[0]["title"], rows[0]["in_sitemap"], rows[0]["lastmod"]) == (shown, True, "2026-11-23")
     assert rows[0]["facts"]["fields"] == {"price": 1.5, "names": [shown, None, True], "none": None}
     assert rows[0]["links"]["packed"] == bytes(range(256))
