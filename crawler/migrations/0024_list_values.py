@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('crawler', '0022_page_loads'),
+        ('crawler', '0023_hooks'),
     ]
 
     operations = [
