@@ -90,9 +90,10 @@ class Capture:
         from crawler.core.extraction import (
             extractor,  # it loads BeautifulSoup, which a crawl without rules does without
         )
+        from crawler.xpath.evaluator import evaluate
 
         try:
-            found = extractor.extract(document, url, self.rules)
+            found = extractor.extract(document, url, self.rules, evaluate)
         except BaseTimeoutException:
             raise  # RQ ends this job
         except Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import Fetched, is_html
 from crawler.http.guard import check_web_address, guard_of
 from crawler.http.robots import fetch_robots
+from crawler.xpath.evaluator import Evaluator
 
 MAX_HOPS = 5  # redirects that are followed
 REQUEST_TIMEOUT_S = 10.0  # of each request: the user waits for it
@@ -107,7 +109,9 @@ def _read(fetched: Fetched, url: str, options: CrawlOptions) -> Preview:
         return Preview(url, trouble=fetched.error or f"it answered {fetched.http_status}")
     if not fetched.body or not is_html(fetched.content_type or "text/html"):
         return Preview(url, trouble=f"it is not an HTML page but {fetched.content_type or 'empty'}")
-    found = extractor.extract(charsets.utf_8(fetched.body, fetched.content_type_header), url, options.fields)
+    html = charsets.utf_8(fetched.body, fetched.content_type_header)
+    with closing(Evaluator()) as evaluate:
+        found = extractor.extract(html, url, options.fields, evaluate)
     return Preview(url, tuple(_row(name, found) for name in extractor.names(options)))
 
 

@@ -39,6 +39,14 @@ def test_fields_stand_beside_each_page(bench: Bench) -> None:
 
 
 @pytest.mark.site(PAGES)
+def test_a_rule_may_be_written_in_xpath(bench: Bench) -> None:
+    rules = (FieldRule(name="heading", xpath="//h1/text()"), FieldRule(name="price", xpath="//b", type="number"))
+    bench.start(fields=rules)
+    bench.work()
+    assert found(bench, "/a") == ({"heading": "A kettle", "price": 12.5}, {})
+
+
+@pytest.mark.site(PAGES)
 def test_a_fault_of_ours_costs_no_page(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def faulty(*given: object) -> extractor.Extraction:
         raise ZeroDivisionError("a fault")

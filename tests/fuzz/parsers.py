@@ -54,6 +54,7 @@ PARSERS = {
         Parser("value", readers.read_value, seeds.VALUES, tokens.NUMBERS, longest=100_000, most=4.0),
         Parser("rules", readers.read_rules, seeds.RULES, tokens.YAML, longest=100_000, most=40.0),
         Parser("selector", readers.read_selector, seeds.SELECTORS, tokens.CSS, longest=500),
+        Parser("xpath", readers.read_xpath, seeds.XPATHS, tokens.XPATH, longest=500),
         Parser("pattern", readers.read_pattern, seeds.PATTERNS, tokens.REGEX, longest=20_000, floor=3.0),
         Parser("hosts", readers.read_hosts, seeds.HOSTS, tokens.TYPED, longest=100_000),
         Parser("list", readers.read_list, seeds.LISTS, (*tokens.LINES, seeds.PACKED[1]), longest=100_000, most=60.0),

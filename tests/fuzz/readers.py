@@ -44,6 +44,7 @@ from crawler.http.body import ResponseStream
 from crawler.http.connection import Connection
 from crawler.http.errors import FetchError
 from crawler.http.warc_record import RecordingParser, recorded
+from crawler.xpath.evaluator import evaluate
 from tests.fuzz import seeds
 
 MEGABYTE = 1_000_000
@@ -272,6 +273,16 @@ def read_selector(data: bytes) -> None:
     except BadInput:
         return
     extractor.extract(seeds.PAGE * 3, HERE, (rule,))
+
+
+def read_xpath(data: bytes) -> None:
+    """What is accepted is evaluated, in a process that ends one which takes too long."""
+    rule = FieldRule(name="a", xpath=text_of(data), many=True)
+    try:
+        check_rules("fields", (rule,))
+    except BadInput:
+        return
+    extractor.extract(seeds.PAGE, HERE, (rule,), evaluate)
 
 
 def read_pattern(data: bytes) -> None:

@@ -105,6 +105,13 @@ SELECTORS = tuple(
     )
 )
 
+XPATHS = (
+    b"//div[contains(concat(' ', @class, ' '), ' price ')]/following-sibling::*[position() < last()]/text()",
+    b"substring-before(normalize-space(//h1 | //p[2]), ':')",
+    b"count(//a[@href and not(starts-with(@href, '#'))]) div 2.5 >= -1",
+    b"(//tr)[last()]//td/ancestor::table[1]/@id",
+)
+
 PATTERNS = (b"^/docs/(a|b)+$", b"\\d{1,3}[^?#]*", b"(?i)x.*?y", b"[[:alpha:]]\\pL\\x{10FFFF}", b"(?P<n>a){2,}")
 VALUES = (b"EUR 1,234.50 each", b"1'234.5e3", b"12 March 2026", b"2026-03-12T09:30:00+00:00", b"\xe2\x88\x9212,5")
 TIMETABLES = (b"every 6h", b"0 3 * * mon-fri", b"*/15 0-6,20 1 jan,feb *", b"0 0 29 2 *", b"every 2 days", b"@daily")

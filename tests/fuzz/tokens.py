@@ -111,6 +111,11 @@ YAML = (
     ),
 )
 
+XPATH = (
+    *(b"//", b"::", b"[", b"]", b"(", b")", b"|", b"@", b"..", b"*", b" div ", b" and ", b"'", b'"', b"$x", b"x:y"),
+    *(b"[.//*]", b"following::*", b"count(", b"string(", b"text()", b"//.[", b"1e5", b"-"),
+)
+
 CSS = (
     *(
         b":has(",

@@ -333,8 +333,8 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     )
     fields: tuple[FieldRule, ...] = by_hand(
         (),
-        "Extraction rules, read from each page: objects with `name` and `selector`, and if wanted `what`, "
-        "`attribute`, `many`, `pattern` and `type`.",
+        "Extraction rules, read from each page: objects with `name` and `selector` (CSS) or `xpath`, and if wanted "
+        "`what`, `attribute`, `many`, `pattern` and `type`.",
     )
     keep: tuple[str, ...] = by_hand(
         (),

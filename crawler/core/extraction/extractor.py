@@ -1,4 +1,4 @@
-"""Applies extraction rules to a page with BeautifulSoup, and converts the texts to values."""
+"""Applies extraction rules to a page with BeautifulSoup (CSS) or libxml2 (XPath), and converts the texts to values."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from bs4.element import NavigableString
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.extraction.parse_limits import REGEX_STEP, Budget, OutOfSteps, selected
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.extraction.xpath import Answer, Evaluate, TookTooLong, nodes_of
 from crawler.core.html.document import Document, document_of
 from crawler.core.urls.normalise import normalise
 
@@ -172,7 +173,7 @@ class _Rule:
     """A compiled rule."""
 
     rule: FieldRule
-    selector: soupsieve.SoupSieve
+    selector: soupsieve.SoupSieve | None  # None: it has an XPath
     pattern: Any  # of re2; None = no pattern
 
 
@@ -186,14 +187,17 @@ def nothing(rules: Sequence[FieldRule], note: str) -> Extraction:
     return Extraction({rule.name: None for rule in rules}, {rule.name: note for rule in rules})
 
 
-def extract(html: bytes | Document, url: str, rules: tuple[FieldRule, ...]) -> Extraction:
+def extract(
+    html: bytes | Document, url: str, rules: tuple[FieldRule, ...], evaluate: Evaluate | None = None
+) -> Extraction:
     """What these rules, which have passed `check_rules`, find on the page `html` (in UTF-8, or parsed) at the
-    normalised `url`.
+    normalised `url`. `evaluate` is needed for rules with XPath.
 
     1. The page's tree is a browser's: selectors that work in a browser work here. BeautifulSoup is given that tree, so
-       that its own parser never meets anything odd.
-    2. Each rule takes the first element its selector matches, or with `many` the first MAX_VALUES; of each its text
-       (white space collapsed), its HTML or an attribute; of that what the pattern finds; and turns it into its type.
+       that its own parser never meets anything odd. XPath is evaluated elsewhere, on a copy of that tree.
+    2. Each rule takes the first element its selector matches (or text, if its XPath selects that), or with `many` the
+       first MAX_VALUES; of each its text (white space collapsed), its HTML or an attribute; of that what the pattern
+       finds; and turns it into its type.
     3. A boolean says whether anything was found.
     4. What is not there is None, or an empty list; a note says so only if it looks like a mistake.
     """
@@ -206,19 +210,26 @@ def extract(html: bytes | Document, url: str, rules: tuple[FieldRule, ...]) -> E
         tree = bs4.BeautifulSoup(document.tree.html or "", "html.parser")
     except (RecursionError, bs4.ParserRejectedMarkup):
         return nothing(rules, FAULT)
-    return _Page(tree, url).extraction(_ready(rules))
+    return _Page(tree, url, evaluate).extraction(_ready(rules))
 
 
 class _Page:
     """The extraction of one page."""
 
-    def __init__(self, tree: bs4.BeautifulSoup, url: str) -> None:
-        self._tree, self._base = tree, _base_of(tree, url)
+    def __init__(self, tree: bs4.BeautifulSoup, url: str, evaluate: Evaluate | None = None) -> None:
+        self._tree, self._base, self._evaluate = tree, _base_of(tree, url), evaluate
+        self._elements: list[bs4.Tag] = []
+        self._answers: dict[str, Answer] = {}  # by expression
         self._budget, self._room = Budget(), MAX_TOTAL
         self._values: dict[str, Any] = {}
         self._notes: dict[str, str] = {}
 
     def extraction(self, rules: Sequence[_Rule]) -> Extraction:
+        if expressions := list(dict.fromkeys(ready.rule.xpath for ready in rules if ready.rule.xpath)):
+            assert self._evaluate is not None  # noqa: S101 (the caller's mistake)
+            self._elements, nodes = nodes_of(self._tree)
+            answers = self._evaluate(nodes, expressions, MAX_VALUES + 1, MAX_TEXT)
+            self._answers = dict(zip(expressions, answers, strict=True))
         for ready in rules:
             self._budget.grant(STEPS_PER_PAGE // len(rules))
             name = ready.rule.name
@@ -270,10 +281,30 @@ class _Page:
     def _texts(self, ready: _Rule) -> Iterator[str | None]:
         """The text of each element; None if the pattern does not match."""
         limit = MAX_VALUES + 1 if ready.rule.many or ready.rule.type == "boolean" else 1
-        for element in selected(ready.selector, self._tree, self._budget, limit):
-            text = self._text(element, ready.rule)
+        if ready.selector is None:
+            found = self._located(ready.rule)[:limit]
+        else:
+            found = [*selected(ready.selector, self._tree, self._budget, limit)]
+        for item in found:
+            text = item if isinstance(item, str) else self._text(item, ready.rule)
             if text is not None:
                 yield self._matched(ready.pattern, text)
+
+    def _located(self, rule: FieldRule) -> list[bs4.Tag | str]:
+        """The elements and texts that its XPath selects."""
+        answer = self._answers[rule.xpath]
+        if isinstance(answer, TookTooLong):
+            raise OutOfSteps
+        if isinstance(answer, str):
+            raise NoValue(f"the XPath cannot be used on this page: {answer}")
+        if answer == [False] and rule.type == "boolean":
+            return []
+        return [self._item(item) for item in answer]
+
+    def _item(self, item: int | list[str] | bool) -> bs4.Tag | str:
+        if isinstance(item, bool):
+            return "true" if item else "false"
+        return self._elements[item] if isinstance(item, int) else item[0]
 
     def _text(self, element: bs4.Tag, rule: FieldRule) -> str | None:
         """None = it has no such attribute."""
@@ -318,7 +349,9 @@ def _base_of(tree: bs4.BeautifulSoup, url: str) -> str:
 
 @lru_cache(maxsize=64)
 def _ready(rules: tuple[FieldRule, ...]) -> tuple[_Rule, ...]:
-    return tuple(_Rule(rule, soupsieve.compile(rule.selector), _pattern(rule.pattern)) for rule in rules)
+    return tuple(
+        _Rule(rule, None if rule.xpath else soupsieve.compile(rule.selector), _pattern(rule.pattern)) for rule in rules
+    )
 
 
 def _pattern(pattern: str) -> Any:

@@ -23,10 +23,11 @@ _ATTRIBUTE = re.compile(r"[^\s\"'<>/=\0]{1,100}")  # https://html.spec.whatwg.or
 
 
 class FieldRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One field: its selector, and how its value is made."""
+    """One field: what selects it, in CSS or in XPath, and how its value is made."""
 
     name: str  # of the column
-    selector: str  # CSS
+    selector: str = ""  # CSS
+    xpath: str = ""  # in its place
     what: str = "text"  # of the element: its "text", or its "html"
     attribute: str = ""  # take this attribute in place of both
     many: bool = False  # a list of all matches; else the first
@@ -60,7 +61,12 @@ def _check(field: str, who: str, rule: FieldRule) -> None:
         raise BadInput(
             field, f"{who}, name: it must begin with a letter and have letters, digits and _ alone, 50 at most."
         )
-    check_selector(field, f"{who}, selector", rule.selector)
+    if rule.selector and rule.xpath:
+        raise BadInput(field, f"{who}: give a selector or an xpath, not both.")
+    if rule.xpath:
+        _check_xpath(field, f"{who}, xpath", rule.xpath)
+    else:
+        check_selector(field, f"{who}, selector", rule.selector)
     if rule.what not in WHAT:
         raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {shown(rule.what)}.")
     if rule.attribute and not _ATTRIBUTE.fullmatch(rule.attribute):
@@ -92,7 +98,17 @@ def check_selector(field: str, who: str, selector: str) -> None:
         raise BadInput(field, f"{who}: {selector!r} cannot be used: {_reason(selector, error)}") from None
 
 
+def _check_xpath(field: str, who: str, expression: str) -> None:
+    from crawler.core.extraction.xpath import check_xpath  # which loads BeautifulSoup and lxml
+
+    if len(expression) > MAX_SELECTOR:
+        raise BadInput(field, f"{who}: it is longer than {MAX_SELECTOR} characters.")
+    check_xpath(field, who, expression)
+
+
 def _reason(selector: str, error: Exception) -> str:
+    if selector.lstrip("( ").startswith(("/", "./")):
+        return "it looks like XPath; write it as `xpath: //h1` in place of `selector`."
     if "::" in selector:
         return 'leave out what begins with "::"; the text is taken anyway, and `attribute: href` takes an attribute.'
     first = (str(error) or "it is nested too deeply").splitlines()[0].rstrip(".:")
@@ -115,6 +131,9 @@ EXAMPLE = """\
 - name: sku
   selector: .product
   pattern: 'SKU: (\\w+)'
+- name: stock
+  xpath: //dt[. = "Stock"]/following-sibling::dd[1]
+  type: integer
 """
 
 _PARTS = tuple(FieldRule.__struct_fields__)
@@ -176,9 +195,10 @@ def _rule(field: str, place: int, name: Any, given: Any) -> FieldRule:
     who = f"Rule {place}" + (f" ({shown(parts['name'])})" if "name" in parts else "")
     for part, value in parts.items():
         _check_part(field, who, part, value)
-    for needed in ("name", "selector"):
-        if needed not in parts:
-            raise BadInput(field, f"{who} has no {needed}; each rule needs a name and a selector.")
+    if "name" not in parts:
+        raise BadInput(field, f"{who} has no name; each rule needs a name and a selector.")
+    if "selector" not in parts and "xpath" not in parts:
+        raise BadInput(field, f"{who} has no selector; each rule needs a name and a selector, or an xpath.")
     return FieldRule(**parts)
 
 

@@ -126,8 +126,8 @@ class ContentFields(forms.Form):
     rules = RulesField(
         label="Fields to read from each page",
         required=False,
-        help_text="YAML or JSON: a list of rules with name and selector (CSS), and if you like attribute, what (text, "
-        "html), many, pattern, type (text, number, integer, date, url, boolean). Each becomes a column.",
+        help_text="YAML or JSON: a list of rules with name and selector (CSS) or xpath, and if you like attribute, "
+        "what (text, html), many, pattern, type (text, number, integer, date, url, boolean). Each becomes a column.",
     )
     try_url = forms.CharField(
         label="Page to try them on",
@@ -196,7 +196,7 @@ FOLDED = (
     _fold(options.TRAPS, "traps", "keep_parameters", "drop_parameters"),
     _fold(options.CACHING),
     _fold(options.RENDERING),
-    _fold(OptionGroup("Extraction", "fields by CSS selectors"), "rules", "try_url"),
+    _fold(OptionGroup("Extraction", "fields by CSS selectors or XPath"), "rules", "try_url"),
     _fold(options.CONTENT, *(f"keep_{form}" for form in FORMS)),
     _fold(OptionGroup("Schedule", "repeat the crawl"), "schedule"),
     _fold(options.NOTICES, *options.RECEIVERS.values(), "notify_events"),

@@ -31,7 +31,7 @@ def unread(text: str) -> str:
 def test_the_example_can_be_used() -> None:
     rules = rules_of("fields", EXAMPLE)
     check_rules("fields", rules)
-    assert [rule.name for rule in rules] == ["price", "pictures", "sku"]
+    assert [rule.name for rule in rules] == ["price", "pictures", "sku", "stock"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_rules_come_back_as_they_were() -> None:
         ("- p", "Rule 1 is not a mapping"),
         ("- name: a", "Rule 1 ('a') has no selector"),
         ("- selector: p", "Rule 1 has no name"),
-        ("- {name: a, selector: p, css: x}", "there is no part named 'css'; there are name, selector"),
+        ("- {name: a, selector: p, css: x}", "there is no part named 'css'; there are name, selector, xpath"),
         ("- {name: a, selector: p, many: 2}", "Rule 1 ('a'), many: it must be true or false, not 2"),
         ("- {name: no, selector: p}", "name: it must be text, not False; put it in quotes"),
         ("- {name: a, name: b, selector: p}", "'name' is given twice"),
@@ -98,6 +98,15 @@ def test_what_is_no_rules_is_told_with_its_place(text: str, said: str) -> None:
         ({"selector": "a::attr(href)"}, "`attribute: href` takes an attribute"),
         ({"selector": "p" * 501}, "longer than 500"),
         ({"selector": ":is(" * 120}, "cannot be used"),
+        ({"selector": "//h1"}, "write it as `xpath: //h1`"),
+        ({"xpath": "//h1"}, "give a selector or an xpath, not both"),
+        ({"selector": "", "xpath": "//h1["}, "xpath: '//h1[' cannot be used: invalid expression."),
+        ({"selector": "", "xpath": "\0"}, "cannot be used"),
+        ({"selector": "", "xpath": "/" * 501}, "longer than 500"),
+        ({"selector": "", "xpath": "document('x')//a"}, "there is no function document() in XPath 1.0"),
+        ({"selector": "", "xpath": "re:test(//a, 'x')"}, "there is no function re:test()"),
+        ({"selector": "", "xpath": "//svg:path"}, "prefixes cannot be used"),
+        ({"selector": "", "xpath": "//a[$b]"}, "variables ($) cannot be used"),
         ({"what": "words"}, "what: it can be text or html, not 'words'"),
         ({"attribute": "a b"}, "attribute: 'a b' is not the name of one"),
         ({"attribute": "href", "what": "html"}, "take its html or an attribute, not both"),
@@ -111,6 +120,23 @@ def test_what_is_no_rules_is_told_with_its_place(text: str, said: str) -> None:
 )
 def test_the_part_that_cannot_be_used_is_named(parts: dict[str, object], said: str) -> None:
     assert said in refused(rule(**parts))
+
+
+@pytest.mark.parametrize(
+    "xpath",
+    [
+        "//h1",
+        "child::p/descendant-or-self::node()",
+        "//a[contains(., '$x:y(')]/@href",
+        "//a and (count(//p) or (2 div (1 mod 2)))",
+        "//processing-instruction('x')|//comment ()",
+    ],
+)
+def test_xpath_takes_the_place_of_a_selector(xpath: str) -> None:
+    rules = rules_of("fields", json.dumps([{"name": "a", "xpath": xpath}]))
+    check_rules("fields", rules)
+    assert rules == (FieldRule(name="a", xpath=xpath),)
+    assert rules_of("fields", text_of(rules)) == rules
 
 
 def test_two_rules_cannot_have_one_name() -> None:

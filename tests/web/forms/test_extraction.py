@@ -48,6 +48,11 @@ def test_it_shows_what_each_rule_finds_and_runs_none_of_it(as_root: Client, site
     assert not Crawl.objects.exists()
 
 
+def test_it_tries_xpath_too(as_root: Client, site: Site) -> None:
+    _, html = tried(as_root, site, rules="- {name: heading, xpath: //h1/b/text()}")
+    assert "<td>kettle</td>" in html
+
+
 def test_it_asks_for_the_page_that_is_named_beside_the_rules_and_follows_redirects(as_root: Client, site: Site) -> None:
     _, html = tried(as_root, site, try_url=f"{site.url}/moved")
     assert "A kettle" in html
