@@ -14,12 +14,10 @@ from crawler.core.urls.addresses import Proxy
 
 
 def user_agent() -> str:
-    """The User-Agent header: the project, and the contact of its operator (CRAWLER_CONTACT: a URL or an e-mail)."""
+    """The User-Agent header, unless a crawl has its own: the project, and the contact of its operator (CRAWLER_CONTACT:
+    a URL or an e-mail)."""
     contact = settings.CRAWLER_CONTACT
     return f"SiteCrawler/{__version__}" + (f" (+{contact})" if contact else " (self-hosted; contact not set)")
-
-
-ROBOTS_TOKEN = "SiteCrawler"  # noqa: S105 (a product token, not a secret): the name in robots.txt
 
 
 CURL, REQUESTS = "curl", "requests"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crawler.core.crawl.option_kinds import Lines, Option, Span, Switch
+from crawler.core.crawl.option_kinds import Lines, Option, Span, Switch, Text
 from crawler.core.crawl.options import OPTIONS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "options.md"
@@ -37,6 +37,8 @@ def _meaning(option: Option) -> str:
 
 
 def _default(option: Option) -> str:
+    if isinstance(option.kind, Text):
+        return option.kind.empty
     match option.default:
         case bool():
             return "yes" if option.default else "no"

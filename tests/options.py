@@ -29,6 +29,7 @@ class Judged:
 SITEMAP = "https://example.com/map.xml"
 HOOK = "https://example.com/hook"
 SLACK = "https://hooks.slack.com/services/T/B/X"
+AGENT = "MyBot/2.0 (+me@example.com)"
 DISCORD = "https://discord.com/api/webhooks/1/X"
 
 TYPED = {
@@ -53,6 +54,7 @@ TYPED = {
     "obey_robots": Typed(["off"], ["--ignore-robots"], False),
     "obey_nofollow": Typed("on", ["--obey-nofollow"], True),
     "obey_noindex": Typed("on", ["--obey-noindex"], True),
+    "user_agent": Typed(AGENT, ["--user-agent", AGENT], AGENT),
     "priorities": Typed("/a/=9\n/b/ = 0", ["--priority", "/a/=9", "--priority", "/b/ = 0"], ("/a/=9", "/b/ = 0")),
     "weight": Typed("8", ["--weight", "8"], 8),
     "ack": Typed("early", ["--ack", "early"], "early"),
@@ -103,6 +105,7 @@ JUDGED = {
     "concurrency": Judged("65", "must be between 1 and 64", "64"),
     "delay": Judged("-1", "Delay must be between", "0"),
     "per_minute": Judged("0", "must be more than 0", "0.5"),
+    "user_agent": Judged("(no name)", "must begin with a name", "MyBot/2.0"),
     "deadline": Judged("soon", "must be a time such as 2h", "2h"),
     "page_ttl": Judged("0", "must be more than 0 seconds", "90s"),
     "page_timeout": Judged("0", "must be more than 0 seconds", "10s"),

@@ -5,6 +5,7 @@ schedule       slices that wait for a moment or a connection
 session        the batch: its lease, slices and reports
 slice          pages of one host, one after the other
 page           one page: request, parse, result
+sitemap        what a sitemap names
 rendering      renders a page in a browser, with the manners of its crawl
 robots_check   whether robots.txt allows a page
 host_slot      a slice's client of the host limiter

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawler import clock, conf, logs
+from crawler import clock, logs
 from crawler.core.crawl.cache_policy import conditions, is_unchanged
 from crawler.core.crawl.messages import EXTERNAL, SITEMAP, PageResult, PageTask
 from crawler.core.crawl.outcomes import Outcome
@@ -17,12 +18,12 @@ from crawler.core.html import charsets, link_codec, links, shells
 from crawler.core.html.document import Document, document_of
 from crawler.core.html.page_metadata import directives_of
 from crawler.core.sitemaps.formats import named_in_robots
-from crawler.core.sitemaps.reading import MAX_BYTES, read
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.fetcher.capture import NO_CAPTURE, Capture
 from crawler.fetcher.host_slot import HostSlot, RateLimited
 from crawler.fetcher.rendering import PageRenderer
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
+from crawler.fetcher.sitemap import MAX_SITEMAP_BODY_BYTES, with_entries
 from crawler.http import memory_budget
 from crawler.http.errors import FetchError, one_line
 from crawler.http.fetcher import Fetched, Fetcher, anything, is_html, nothing
@@ -31,31 +32,14 @@ from crawler.http.memory_budget import LARGE_BODY
 if TYPE_CHECKING:
     from crawler.browser.result import Rendering
 
-# A sitemap as a fetch job gets it: what it names, and what was wrong with it.
-
-MAX_SITEMAP_BODY_BYTES = MAX_BYTES + 1  # one more than is parsed, so that the parser sees the truncation
-PIECE_BYTES = 64 * 1024  # parsed at a time
-
-
-def with_entries(result: PageResult, fetched: Fetched, url: str) -> PageResult:
-    """The result of a fetched sitemap. A body that is not a sitemap is malformed, whatever its content type."""
-    if result.outcome is not Outcome.SUCCESS:
-        return result
-    found = read(_pieces(fetched.body), url)
-    outcome = Outcome.SUCCESS if found.is_sitemap else Outcome.MALFORMED
-    return msgspec.structs.replace(result, outcome=outcome, entries=found.entries, error=found.error)
-
-
-def _pieces(body: bytes) -> Iterator[bytes]:
-    return (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))
-
 
 class PageFetcher:
     """Fetches the pages of one slice over one connection. `robots` is None when robots.txt is not obeyed.
 
     With `reports_sitemaps` the first result of each origin names the sitemaps of its robots.txt, whatever the outcome
-    of the page itself. `timeout` limits a request for a page or a link to another site, in seconds. It does not limit
-    robots.txt, whose result all crawls share, nor sitemaps, which may be large.
+    of the page itself. `robots_token` is the crawler's name in directives. `timeout` limits a request for a page or a
+    link to another site, in seconds. It does not limit robots.txt, whose result all crawls share, nor sitemaps, which
+    may be large.
     """
 
     def __init__(
@@ -65,6 +49,7 @@ class PageFetcher:
         slot: HostSlot,
         now: Callable[[], float] = clock.epoch_seconds,
         *,
+        robots_token: str,
         reports_sitemaps: bool = False,
         sketches: bool = False,
         capture: Capture = NO_CAPTURE,
@@ -73,7 +58,8 @@ class PageFetcher:
         renderer: PageRenderer | None = None,
     ) -> None:
         self._fetcher, self._robots, self._slot, self._now = fetcher, robots, slot, now
-        self._reports_sitemaps, self._sketches, self._capture = reports_sitemaps, sketches, capture
+        self._reports_sitemaps, self._capture = reports_sitemaps, capture
+        self._result_of = partial(result_of, sketches=sketches, robots_token=robots_token)
         self._timeout, self._finds_shells, self._renderer = timeout, finds_shells, renderer
         self._reported_origins: set[str] = set()  # origins
         self._head_requests: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
@@ -117,7 +103,7 @@ class PageFetcher:
             return self._fetch_with_document(task, fetched_at, requests)
         fetched = self._fetcher.get(task.url, headers=conditions(task), seconds=self._timeout)
         with _memory_guard(fetched):
-            return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
+            return self._result_of(task, fetched, fetched_at, requests)
 
     def _fetch_with_document(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
         """Fetch the page, render it if a browser is to do so, and capture its fields and content."""
@@ -134,7 +120,7 @@ class PageFetcher:
             document = document_of(html) if html is not None else None
             if self._finds_shells and document is not None and (shell := shells.reason(document)):
                 return shell_of(task, fetched, fetched_at, requests, shell)
-            result = result_of(task, fetched, fetched_at, requests, document, sketches=self._sketches, shown=rendering)
+            result = self._result_of(task, fetched, fetched_at, requests, document, shown=rendering)
             body = fetched.body if document is not None else None
             return self._capture.capture(result, received, document, task.url, body, rendering)
 
@@ -198,10 +184,12 @@ def result_of(
     document: Document | None = None,
     *,
     sketches: bool = False,
+    robots_token: str = "",
     shown: Rendering | None = None,
 ) -> PageResult:
     """The result of a page, with links and metadata if it is HTML (`document`, if parsed already); with `sketches`
-    also the simhash of its text. `shown`: how a browser rendered it, if one did."""
+    also the simhash of its text. `robots_token` is the crawler's name in directives. `shown`: how a browser rendered
+    it, if one did."""
     html = document or _html_of(task, fetched)
     page = links.extract(html, task.url, sketches=sketches) if html is not None else links.NOTHING
     if shown is not None and html is not None:
@@ -223,7 +211,7 @@ def result_of(
         rels=page.rels,
         link_keys=link_codec.keys(page.links),
         linkage=link_codec.packed(page.links, page.occurrences, task.url),
-        directives=directives_of(page.metas, fetched.robots_tags, conf.ROBOTS_TOKEN).text,
+        directives=directives_of(page.metas, fetched.robots_tags, robots_token).text,
         bytes=fetched.bytes_read,
         elapsed_ms=fetched.elapsed_ms,
         requests=requests_before + fetched.requests + (shown.own_requests if shown is not None else 0),

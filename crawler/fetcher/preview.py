@@ -16,6 +16,7 @@ from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.html import charsets
 from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, parse, verdict_of_status
+from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import from_person, normalise, origin_of
 from crawler.crawls.credentials import check_usable, own_hosts
 from crawler.crawls.start import checked_options
@@ -76,7 +77,7 @@ def preview(
 def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
     url, ends = start, time.monotonic() + TOTAL_TIMEOUT_S
     for _ in range(MAX_HOPS + 1):
-        refusal = _refusal(fetcher, url, ends) if options.obey_robots else None
+        refusal = _refusal(fetcher, url, ends, _agent(options)) if options.obey_robots else None
         if refusal is not None:
             return Preview(url, trouble=refusal)
         if time.monotonic() > ends:
@@ -89,7 +90,7 @@ def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
     return Preview(url, trouble=f"it redirects more than {MAX_HOPS} times in a row")
 
 
-def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
+def _refusal(fetcher: HttpFetcher, url: str, ends: float, user_agent: str) -> str | None:
     """Why robots.txt does not allow the page; None if it does."""
     found = fetch_robots(fetcher, origin_of(url), lambda: time.monotonic() <= ends)
     if time.monotonic() > ends:
@@ -101,7 +102,7 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
             reason = f"it answered {found.status}" if found.status else found.error
             return f"{NOT_HAD}, so nothing may be fetched: {reason}"
         case RobotsAnswer.PARSE:
-            return RobotsDecision(reachable=True, rules=parse(found.body)).refusal(url)
+            return RobotsDecision(reachable=True, rules=parse(found.body), token=product_token(user_agent)).refusal(url)
 
 
 def _read(fetched: Fetched, url: str, options: CrawlOptions) -> Preview:
@@ -120,9 +121,13 @@ def _row(name: str, found: extractor.Extraction) -> Row:
     return Row(name, value, note or ("nothing matches the selector" if value in (None, []) else ""))
 
 
+def _agent(options: CrawlOptions) -> str:
+    return options.user_agent or conf.user_agent()
+
+
 def _policy(options: CrawlOptions, own: tuple[str, ...], sealed: str) -> FetchPolicy:
     return FetchPolicy(
-        user_agent=conf.user_agent(),
+        user_agent=_agent(options),
         obey_robots=options.obey_robots,
         delay=0.0,
         concurrency=1,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from redis import Redis
+
 from crawler import conf
 from crawler.clock import Clock
+from crawler.core.crawl.messages import FetchPolicy
 from crawler.core.crawl.outcomes import HOST_FAILURES, Outcome
 from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
+from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import origin_of
 from crawler.fetcher.host_slot import HostSlot, RateLimited
 from crawler.frontier.robots import RobotsCache, RobotsEntry
@@ -23,6 +27,7 @@ class RobotsDecision:
 
     reachable: bool
     rules: Rules | None = None
+    token: str = ""  # the crawler's name in them
     outcome: Outcome = Outcome.ROBOTS  # of a page that may not be fetched
     error: str = ""  # why nothing may be fetched
 
@@ -30,14 +35,23 @@ class RobotsDecision:
         """Why the page may not be fetched; None if it may."""
         if not self.reachable:
             return self.error
-        rule = self.rules.deciding(url, conf.ROBOTS_TOKEN) if self.rules else None
+        rule = self.rules.deciding(url, self.token) if self.rules else None
         return None if rule is None or rule.allow else f"robots.txt does not allow it: {rule.shown}"
 
 
-class RobotsChecker:
-    """The robots.txt files of one slice's host (its http and its https origin)."""
+def cache_for(redis: Redis, crawl: str, policy: FetchPolicy) -> RobotsCache:
+    """The crawl's partition of the cache."""
+    own = "" if policy.user_agent == conf.user_agent() else policy.user_agent
+    return RobotsCache.of(redis, crawl, sealed=policy.sealed, private_hosts=policy.private_hosts, user_agent=own)
 
-    def __init__(self, fetcher: Fetcher, cache: RobotsCache, slot: HostSlot, holder: str, now: Clock) -> None:
+
+class RobotsChecker:
+    """The robots.txt files of one slice's host (its http and its https origin), as they are for this user agent."""
+
+    def __init__(
+        self, fetcher: Fetcher, cache: RobotsCache, slot: HostSlot, holder: str, now: Clock, user_agent: str
+    ) -> None:
+        self._token = product_token(user_agent)
         self._fetcher, self._cache, self._slot, self._holder, self._now = fetcher, cache, slot, holder, now
         self._known: dict[str, RobotsDecision] = {}
         self._fetching: str | None = None  # the origin whose file is being fetched
@@ -100,10 +114,10 @@ class RobotsChecker:
                 return _unreachable(entry)
             case RobotsAnswer.PARSE:
                 rules = parse(entry.body)
-                delay = rules.delay(conf.ROBOTS_TOKEN)
+                delay = rules.delay(self._token)
                 if delay:
                     self._slot.note_crawl_delay(delay)
-                return RobotsDecision(reachable=True, rules=rules)
+                return RobotsDecision(reachable=True, rules=rules, token=self._token)
 
 
 def _entry_of(found: RobotsFile) -> RobotsEntry:

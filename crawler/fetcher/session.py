@@ -21,13 +21,13 @@ from crawler.crawls.holds import note_shortage, retry_on_outage
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.pool import ConnectionPool
 from crawler.fetcher.result_buffer import ResultBuffer
+from crawler.fetcher.robots_check import cache_for
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import holder_name
 from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect
-from crawler.frontier.robots import RobotsCache
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.guard import guard_of
 from crawler.logs import about
@@ -46,9 +46,7 @@ class FetchSession:
     def __init__(self, batch: Batch, frontier: Frontier, now: Clock, pool: ConnectionPool) -> None:
         self.id, self.now, self.batch, self.frontier = batch.id, now, batch, frontier
         self.pool = pool.for_crawl(batch.crawl)
-        self.robots_cache = RobotsCache.of(
-            frontier.redis, batch.crawl, sealed=batch.policy.sealed, private_hosts=batch.policy.private_hosts
-        )
+        self.robots_cache = cache_for(frontier.redis, batch.crawl, batch.policy)
         self.result_buffer = ResultBuffer(
             batch, self._push_reports, on_full=partial(note_shortage, Shortage.STORAGE_FULL)
         )

@@ -16,6 +16,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.errors import SealBroken
 from crawler.core.robots.robots_txt import NOT_HAD
+from crawler.core.robots.user_agent import product_token
 from crawler.crashpoints import crash_point
 from crawler.fetcher.capture import Capture
 from crawler.fetcher.host_slot import RateLimited
@@ -235,7 +236,8 @@ class SliceRun:
             self._fetcher.serve(self._note_sent, self.slot.is_valid)
             if self._policy.obey_robots:
                 holder = self._session.holder(self._number)
-                self._robots = RobotsChecker(self._fetcher, self._session.robots_cache, self.slot, holder, self._now)
+                cache, agent = self._session.robots_cache, self._policy.user_agent
+                self._robots = RobotsChecker(self._fetcher, cache, self.slot, holder, self._now, agent)
             if self._session.batch.rendered:
                 site = (self._session.batch.crawl, *self._terms)
                 self._renderer = PageRenderer(
@@ -245,6 +247,7 @@ class SliceRun:
                 self._fetcher,
                 self._robots,
                 self.slot,
+                robots_token=product_token(self._policy.user_agent),
                 reports_sitemaps=self._policy.sitemaps,
                 sketches=self._policy.sketches,
                 capture=Capture.of(self._session.batch),

@@ -38,14 +38,17 @@ class RobotsCache:
         self._redis, self.partition = redis, f"{partition}:" if partition else ""
 
     @classmethod
-    def of(cls, redis: Redis, crawl: str, *, sealed: str, private_hosts: Iterable[str]) -> RobotsCache:
+    def of(
+        cls, redis: Redis, crawl: str, *, sealed: str, private_hosts: Iterable[str], user_agent: str = ""
+    ) -> RobotsCache:
         """The cache partition of a crawl. A crawl with credentials or a proxy has its own, because its responses may
         differ. Crawls that may fetch private addresses share one with those that may fetch the same: the responses
-        of such addresses are not for other crawls."""
+        of such addresses are not for other crawls. So do crawls with the same user agent of their own: a server may
+        send each another file."""
         if sealed:
             return cls(redis, crawl)
-        allowed = "\n".join(sorted(set(private_hosts)))
-        return cls(redis, sha256(allowed.encode()).hexdigest()[:32] if allowed else "")
+        own = "\n".join(sorted(set(private_hosts))) + (f"\n\n{user_agent}" if user_agent else "")
+        return cls(redis, sha256(own.encode()).hexdigest()[:32] if own else "")
 
     def get(self, origin: str) -> RobotsEntry | None:
         """The cached entry; None also if another version wrote one that cannot be decoded."""

@@ -17,6 +17,7 @@ from crawler.core.crawl.option_kinds import (
     Size,
     Span,
     Switch,
+    Text,
     Whole,
 )
 from crawler.core.crawl.options import CONTENT, FORMS, OPTIONS, SITE, CrawlOptions
@@ -104,6 +105,8 @@ def _add_option(group: _ArgumentGroup, option: Option) -> None:
             add(action="store_true")
         case Choice():
             add(choices=tuple(kind.labels), default=option.default, metavar=kind.metavar)
+        case Text():
+            add(default=option.default, metavar=kind.metavar)
         case Whole() | Number() | Seconds() | Span():
             add(type=_READERS[type(kind)], default=option.default, metavar=kind.metavar)
         case _:

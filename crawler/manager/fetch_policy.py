@@ -12,7 +12,7 @@ from crawler.manager.context import TickContext
 def fetch_policy(context: TickContext) -> FetchPolicy:
     options = context.options
     return FetchPolicy(
-        user_agent=conf.user_agent(),
+        user_agent=options.user_agent or conf.user_agent(),
         obey_robots=options.obey_robots,
         delay=options.delay,
         concurrency=options.concurrency,

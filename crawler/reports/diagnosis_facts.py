@@ -77,7 +77,14 @@ SHOWN = 20  # origins, open pages, and hosts that wait
 
 def robots_cache_of(redis: Redis, crawl: Crawl) -> RobotsCache:
     """The cache of robots.txt files of a crawl."""
-    return RobotsCache.of(redis, str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts)
+    chosen = crawl.chosen
+    return RobotsCache.of(
+        redis,
+        str(crawl.id),
+        sealed=crawl.sealed,
+        private_hosts=chosen.private_hosts,
+        user_agent=chosen.user_agent,
+    )
 
 
 def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:

@@ -106,3 +106,33 @@ def test_the_pace_it_asks_for_is_known_to_all_crawls(bench: Bench, asked: str, d
     crawled(bench)
     known = HostStates(queues.connection()).read([bench.site.host], bench.context.now())[bench.site.host]
     assert known.crawl_delay == delay
+
+
+GROUPS = "User-agent: SiteCrawler\nDisallow: /a\n\nUser-agent: ExampleBot\nDisallow: /b\n\nUser-agent: *\nDisallow: /"
+
+
+@pytest.mark.site({"/": page("/a", "/b"), "/a": page(), "/b": page(), "/robots.txt": Reply(GROUPS)})
+def test_the_group_is_that_of_the_user_agent_that_every_request_is_sent_with(bench: Bench) -> None:
+    sent = "Mozilla/5.0 (compatible; ExampleBot/2.0)"
+    bench.start(user_agent=sent)
+    bench.work()
+    assert outcomes(bench) == {"/": "2xx", "/a": "2xx", "/b": "robots"}
+    assert {request.headers["User-Agent"] for request in bench.site.requests} == {sent}
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page(), "/robots.txt": Reply("User-agent: *\nAllow: /")})
+def test_a_robots_txt_sent_to_one_user_agent_is_not_anothers(bench: Bench) -> None:
+    for agent in ("", "ExampleBot/1.0", "ExampleBot/1.0", ""):
+        bench.start(user_agent=agent)
+        bench.work()
+    assert bench.site.hits["/robots.txt"] == 2
+
+
+@pytest.mark.site({"/": Reply(page("/a"), headers={"X-Robots-Tag": "examplebot: noindex"}), "/a": page()})
+def test_directives_are_those_for_its_name(bench: Bench) -> None:
+    said = []
+    for agent in ("", "ExampleBot/1.0"):
+        bench.start(user_agent=agent)
+        bench.work()
+        said.append(Page.objects.get(crawl=bench.crawl, url=f"{bench.site.url}/").directives)
+    assert said == ["", "noindex"]

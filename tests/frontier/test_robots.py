@@ -49,6 +49,15 @@ def test_a_crawl_with_credentials_or_a_proxy_keeps_it_to_itself(redis: Redis, cr
     assert RobotsCache.of(redis, "one", sealed="", private_hosts=()).get(ORIGIN) is None
 
 
+def test_crawls_with_a_user_agent_of_their_own_share_it_among_themselves(redis: Redis) -> None:
+    def of(user_agent: str, *private_hosts: str) -> RobotsCache:
+        return RobotsCache.of(redis, "one", sealed="", private_hosts=private_hosts, user_agent=user_agent)
+
+    of("Bot/1").put(ORIGIN, RULES, reachable=True)
+    assert of("Bot/1").get(ORIGIN) == RULES
+    assert [of("Bot/2").get(ORIGIN), of("").get(ORIGIN), of("Bot/1", "a").get(ORIGIN)] == [None] * 3
+
+
 def test_that_it_could_not_be_had_is_soon_forgotten(redis: Redis) -> None:
     RobotsCache(redis).put(ORIGIN, RobotsEntry(status=503, outcome=Outcome.SERVER_ERROR, body=b""), reachable=False)
     assert 0 < redis.pttl(keys.robots(ORIGIN)) <= UNREACHABLE_TTL_S * 1000

@@ -127,7 +127,19 @@ class Lines:
     unit: str = ""
 
 
-Kind = Whole | Size | Number | Seconds | Span | Switch | Choice | Lines
+@dataclass(frozen=True)
+class Text:
+    """One text of one line."""
+
+    example: str
+    check: Callable[[str, str], None]  # called for one that is not empty
+    empty: str  # what "" means
+    metavar: str = "TEXT"
+    default: str = ""
+    unit: str = ""
+
+
+Kind = Whole | Size | Number | Seconds | Span | Switch | Choice | Lines | Text
 
 
 def each(check: Callable[[str, str], None]) -> Callable[[str, Sequence[str]], None]:
@@ -211,6 +223,9 @@ class Option:
         """BadInput when it cannot be used."""
         if isinstance(self.kind, Lines):
             self.kind.check(self.name, value)
+        elif isinstance(self.kind, Text):
+            if value:
+                self.kind.check(self.name, value)
         elif problem := self.kind.problem(value):
             raise BadInput(self.name, f"{self.label} {problem}.")
 

@@ -22,6 +22,7 @@ from crawler.core.crawl.option_kinds import (
     Size,
     Span,
     Switch,
+    Text,
     Whole,
     by_hand,
     each,
@@ -41,6 +42,7 @@ from crawler.core.crawl.rendering import (
 from crawler.core.crawl.shares import MOST_WEIGHT, USUAL_WEIGHT
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules, check_selector
+from crawler.core.robots.user_agent import check_user_agent
 from crawler.core.text.patterns import check_patterns
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import check_host, check_prefix, from_person, origin_of
@@ -264,6 +266,12 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "Obey robots.txt. Leave this on for sites that are not yours.",
         flag="--ignore-robots",
         command_help="do not obey robots.txt (on sites you own)",
+    )
+    user_agent: str = option(
+        Text("ExampleBot/1.0 (+https://example.com/bot)", check_user_agent, "the installation's"),
+        POLITENESS,
+        "User agent",
+        "Send this User-Agent header. The rules that robots.txt has for its name, here ExampleBot, are obeyed.",
     )
     priorities: tuple[str, ...] = option(
         Lines("/news/=9", check_priorities, "RE=N"),

@@ -47,6 +47,7 @@ class Command(CrawlerCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
         parser.add_argument("--ignore-robots", action="store_true", help="ignore robots.txt (on sites you own)")
+        parser.add_argument("--user-agent", default="", metavar="TEXT", help="send this User-Agent header")
         add_secrets(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -54,7 +55,11 @@ class Command(CrawlerCommand):
             return self._read_kept(options)
         if not options["fields"]:
             raise BadInput("fields", "Name a file of rules with --fields; only --kept does without.")
-        chosen = CrawlOptions(fields=rules_in(options["fields"]), obey_robots=not options["ignore_robots"])
+        chosen = CrawlOptions(
+            fields=rules_in(options["fields"]),
+            obey_robots=not options["ignore_robots"],
+            user_agent=options["user_agent"],
+        )
         tried = preview(
             options["url"],
             chosen,

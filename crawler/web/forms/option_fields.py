@@ -21,6 +21,7 @@ from crawler.core.crawl.option_kinds import (
     Size,
     Span,
     Switch,
+    Text,
     Whole,
 )
 from crawler.core.crawl.options import DEFAULTS, FORMS, OPTIONS
@@ -53,6 +54,9 @@ def field_of(option: Option) -> forms.Field:
             unknown = {"invalid_choice": f"{option.label} can be {', '.join(kind.labels)}; not “%(value)s”."}
             choices = list(kind.labels.items())
             return forms.ChoiceField(initial=option.default, choices=choices, error_messages=unknown, **common)
+        case Text():
+            widget = forms.TextInput(attrs={"placeholder": kind.empty, "autocomplete": "off", "spellcheck": "false"})
+            return forms.CharField(widget=widget, **common)
         case Lines():
             return LinesField(placeholder=kind.example, **common)
     assert_never(kind)
