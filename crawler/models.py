@@ -222,6 +222,7 @@ class PageFacts(models.Model):
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
     headers = models.TextField(default="")  # one per line, as received
     first_byte_ms = models.IntegerField(default=0)
+    certificate_error = models.TextField(default="", db_default="")  # why it was not trusted; "" = it was
     description = models.TextField(default="")
     h1 = models.TextField(default="")  # the first
     h1_count = models.IntegerField(null=True)  # None = not read

@@ -55,6 +55,7 @@ TYPED = {
     "obey_nofollow": Typed("on", ["--obey-nofollow"], True),
     "obey_noindex": Typed("on", ["--obey-noindex"], True),
     "user_agent": Typed(AGENT, ["--user-agent", AGENT], AGENT),
+    "ignore_tls_errors": Typed("on", ["--ignore-tls-errors"], True),
     "priorities": Typed("/a/=9\n/b/ = 0", ["--priority", "/a/=9", "--priority", "/b/ = 0"], ("/a/=9", "/b/ = 0")),
     "weight": Typed("8", ["--weight", "8"], 8),
     "ack": Typed("early", ["--ack", "early"], "early"),

@@ -55,6 +55,7 @@ class Job:
     headers_for: Callable[[str], Mapping[str, str]]
     ask: Callable[[str], Future[bool]]
     limit_reached: Callable[[], str]
+    ignore_tls_errors: bool = False  # of whatever it loads
 
 
 @dataclass(eq=False)

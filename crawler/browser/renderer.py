@@ -63,6 +63,7 @@ class Renderer:
         headers_for: Callable[[str], Mapping[str, str]],
         may_request: Callable[[str], bool],
         take_turn: Callable[[], bool],
+        ignore_tls_errors: bool = False,
     ) -> Rendering:
         """The page `url`, whose document was fetched, as a browser has it after its scripts.
 
@@ -101,6 +102,7 @@ class Renderer:
             headers_for=headers_for,
             ask=questions.ask,
             limit_reached=lambda: admission.limit_reached,
+            ignore_tls_errors=ignore_tls_errors,
         )
         rendering: Future[Rendering] = self._browser.run(
             lambda chromium: place.render(chromium, job, keeps=site is not None)

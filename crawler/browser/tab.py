@@ -44,7 +44,7 @@ class Tab:
             service_workers="block",
             accept_downloads=False,
             java_script_enabled=True,
-            ignore_https_errors=False,
+            ignore_https_errors=job.ignore_tls_errors,
             permissions=[],
         )
         tab = cls(chromium, context)

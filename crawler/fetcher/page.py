@@ -222,6 +222,7 @@ def result_of(
         error=fetched.error or page.cut or _redirect_error(fetched, redirect_to) or (shown.error if shown else ""),
         headers=fetched.headers,
         first_byte_ms=fetched.first_byte_ms,
+        certificate_error=fetched.certificate_error,
         facts=page.facts,
         rendering=task.rendering if shown is not None else "",
         load=shown.load if shown is not None else None,

@@ -135,4 +135,5 @@ def _policy(options: CrawlOptions, own: tuple[str, ...], sealed: str) -> FetchPo
         max_body_bytes=conf.max_body_bytes(),
         own_hosts=own if sealed else (),
         sealed=sealed,
+        ignore_tls_errors=options.ignore_tls_errors,
     )

@@ -80,6 +80,7 @@ class PageRenderer:
             headers_for=self._headers_for,
             may_request=self._may_request,
             take_turn=self._take_turn,
+            ignore_tls_errors=self._policy.ignore_tls_errors,
         )
         if rendering.redirect_to and normalise(rendering.redirect_to, task.url) != task.url:
             moved = msgspec.structs.replace(

@@ -42,7 +42,14 @@ class RobotsDecision:
 def cache_for(redis: Redis, crawl: str, policy: FetchPolicy) -> RobotsCache:
     """The crawl's partition of the cache."""
     own = "" if policy.user_agent == conf.user_agent() else policy.user_agent
-    return RobotsCache.of(redis, crawl, sealed=policy.sealed, private_hosts=policy.private_hosts, user_agent=own)
+    return RobotsCache.of(
+        redis,
+        crawl,
+        sealed=policy.sealed,
+        private_hosts=policy.private_hosts,
+        user_agent=own,
+        ignore_tls_errors=policy.ignore_tls_errors,
+    )
 
 
 class RobotsChecker:

@@ -39,15 +39,23 @@ class RobotsCache:
 
     @classmethod
     def of(
-        cls, redis: Redis, crawl: str, *, sealed: str, private_hosts: Iterable[str], user_agent: str = ""
+        cls,
+        redis: Redis,
+        crawl: str,
+        *,
+        sealed: str,
+        private_hosts: Iterable[str],
+        user_agent: str = "",
+        ignore_tls_errors: bool = False,
     ) -> RobotsCache:
         """The cache partition of a crawl. A crawl with credentials or a proxy has its own, because its responses may
         differ. Crawls that may fetch private addresses share one with those that may fetch the same: the responses
         of such addresses are not for other crawls. So do crawls with the same user agent of their own: a server may
-        send each another file."""
+        send each another file. So do those that accept any certificate: nobody can tell who sent theirs."""
         if sealed:
             return cls(redis, crawl)
         own = "\n".join(sorted(set(private_hosts))) + (f"\n\n{user_agent}" if user_agent else "")
+        own += "\n\n\n" if ignore_tls_errors else ""
         return cls(redis, sha256(own.encode()).hexdigest()[:32] if own else "")
 
     def get(self, origin: str) -> RobotsEntry | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
@@ -19,9 +20,9 @@ from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.http import event_loop
 from crawler.http.body import BodyPolicy, BodyStream, body_of
-from crawler.http.connection import Trust, public_trust
+from crawler.http.connection import Trust, no_trust, public_trust
 from crawler.http.connector import Gateway, Route, refusal
-from crawler.http.errors import FETCH_ERRORS, Aborted, FetchTimeout, explain, one_line, outcome_of
+from crawler.http.errors import FETCH_ERRORS, Aborted, FetchTimeout, explain, one_line, outcome_of, tls_error_text
 from crawler.http.fetcher import (
     NOTHING,
     Fetched,
@@ -47,7 +48,9 @@ class HttpFetcher:
     """A `Fetcher` with one open connection per host. Not thread-safe.
 
     `credentials` are sent only to `own_hosts`, see `core.access.credentials`. With a `gateway` all requests go through
-    it. With `records` every response has both heads of the exchange (`Fetched.recorded`).
+    it. With `records` every response has both heads of the exchange (`Fetched.recorded`). With `ignore_tls_errors` a
+    certificate that is not trusted is accepted, and `Fetched.certificate_error` says why it is not: an origin is first
+    asked by a connection that verifies it.
     """
 
     def __init__(
@@ -63,13 +66,18 @@ class HttpFetcher:
         now: Clock = clock.epoch_seconds,
         trust: Trust = public_trust,
         records: bool = False,
+        ignore_tls_errors: bool = False,
     ) -> None:
         self._limits = limits or Limits()
         self._now = now
         self._gateway = gateway
         self._exchange = Exchange(self._limits, clock)
         self._exchange.records = records
-        self._transport = _transport(Route(guard, self._exchange, gateway), self._exchange, trust)
+        self._route = Route(guard, self._exchange, gateway)
+        self._transport = _transport(self._route, self._exchange, trust)
+        self._ignore_tls_errors = ignore_tls_errors
+        self._unverified: dict[str, str] = {}  # origin -> why its certificate is not trusted
+        self._unverifying: Transport | None = None  # for these origins
         self._request_headers = RequestHeaders(user_agent, credentials, own_hosts)
         self._share: MemoryShare | None = None  # of the memory budget, while a large body is read
 
@@ -107,6 +115,8 @@ class HttpFetcher:
 
     def close(self) -> None:
         self._transport.close()
+        if self._unverifying is not None:
+            self._unverifying.close()
 
     def __enter__(self) -> Self:
         return self
@@ -133,22 +143,31 @@ class HttpFetcher:
         request = _prepared(method, address, body, self._request_headers.headers(address, headers, anonymous=anonymous))
         end_long_step()
         self._exchange.begin(address, seconds)
+        origin = origin_of(address)
+        was_verified = origin not in self._unverified
         fetched, sent = self._try(request, body_policy), int(self._exchange.sent)
+        if was_verified and origin in self._unverified:
+            self._exchange.begin_try()
+            fetched, sent = self._try(request, body_policy), int(self._exchange.sent)
         if method != "POST" and self._was_closed_while_idle(fetched):
             self._exchange.begin_try()
             fetched, sent = self._try(request, body_policy), sent + int(self._exchange.sent)
         if self._exchange.is_aborted:  # what came of it says nothing about the server
             raise Aborted
-        return replace(fetched, requests=sent, elapsed_ms=self._exchange.elapsed_ms())
+        accepted = self._unverified.get(origin, "") if fetched.http_status is not None else ""
+        return replace(fetched, requests=sent, elapsed_ms=self._exchange.elapsed_ms(), certificate_error=accepted)
 
     def _was_closed_while_idle(self, fetched: Fetched) -> bool:
         """Whether a kept connection broke before a byte of the response: the server had ended it meanwhile."""
         return fetched.outcome is Outcome.CONNECT and self._exchange.reused and self._exchange.received == 0
 
     def _try(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> Fetched:
+        origin = origin_of(request.url or "")
         try:
-            response = self._transport.send(request).raw
+            response = self._transport_to(origin).send(request).raw
         except FETCH_ERRORS as error:
+            if self._ignore_tls_errors and isinstance(error, ssl.SSLCertVerificationError):
+                self._unverified[origin] = one_line(tls_error_text(error))
             stage = "within the headers" if self._exchange.received else "before an answer came"
             return Fetched(outcome=outcome_of(error), error=explain(error, stage))
         fetched = self._head_of(response)
@@ -163,6 +182,13 @@ class HttpFetcher:
         finally:
             response.close()
             self._share = None
+
+    def _transport_to(self, origin: str) -> Transport:
+        if origin not in self._unverified:
+            return self._transport
+        if self._unverifying is None:
+            self._unverifying = _transport(self._route, self._exchange, no_trust)
+        return self._unverifying
 
     def _reserve_memory(self, size: int) -> None:
         seconds = self._exchange.time_left(self._limits.total_seconds)
@@ -254,6 +280,7 @@ def fetcher_for(policy: FetchPolicy, guard: Guard, seconds: float | None = None)
         own_hosts=policy.own_hosts,
         gateway=gateway_of(credentials.proxy, guard),
         records=WARC in policy.keep,
+        ignore_tls_errors=policy.ignore_tls_errors,
     )
 
 

@@ -162,6 +162,14 @@ def public_trust() -> ssl.SSLContext:
     return context
 
 
+def no_trust() -> ssl.SSLContext:
+    """Asks for no proof: accepts any certificate."""
+    context = public_trust()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 @lru_cache(maxsize=64)
 def _context(trust: Trust, certificate: str | None) -> ssl.SSLContext:
     """Made once, on first use; `certificate` is the file of a client certificate and its key, if there is one."""

@@ -12,18 +12,20 @@ from pathlib import Path
 import pycurl
 from requests.adapters import DEFAULT_CA_BUNDLE_PATH
 
-from crawler.http.connection import Trust, public_trust
+from crawler.http.connection import Trust, no_trust, public_trust
 
 _HASHED = re.compile(r"[0-9a-f]{8}\.0")  # a file's name in a folder prepared by `openssl rehash`
 
 
-Options = Mapping[int, str | bytes | None]
+Options = Mapping[int, str | bytes | int | None]
 """Libcurl's options to their values; None stands for no value."""
 
 
 def trust_options(trust: Trust) -> Options:
     if trust is public_trust:
         return _public()
+    if trust is no_trust:
+        return {pycurl.SSL_VERIFYPEER: 0, pycurl.SSL_VERIFYHOST: 0}
     certificates = trust().get_ca_certs(binary_form=True)
     return {pycurl.CAINFO_BLOB: "".join(map(ssl.DER_cert_to_PEM_cert, certificates)).encode(), pycurl.CAPATH: None}
 

@@ -72,6 +72,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ms: int = 0
     first_byte_ms: int = 0  # until the head of the response was complete
     requests: int = 0  # requests sent; 2 if the server had closed a pooled connection
+    certificate_error: str = ""  # why the server's certificate is not trusted, if it was accepted anyway
     error: str = ""  # one line for users; empty if a usable response arrived
 
 

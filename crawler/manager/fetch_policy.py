@@ -34,4 +34,5 @@ def fetch_policy(context: TickContext) -> FetchPolicy:
         blocked_hosts=options.blocked_hosts,
         screenshot=options.screenshot,
         screenshot_format=options.screenshot_format,
+        ignore_tls_errors=options.ignore_tls_errors,
     )

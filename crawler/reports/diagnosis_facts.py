@@ -84,6 +84,7 @@ def robots_cache_of(redis: Redis, crawl: Crawl) -> RobotsCache:
         sealed=crawl.sealed,
         private_hosts=chosen.private_hosts,
         user_agent=chosen.user_agent,
+        ignore_tls_errors=chosen.ignore_tls_errors,
     )
 
 

@@ -139,6 +139,7 @@ def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, li
         "bytes": page.bytes if answered else None,
         "elapsed_ms": page.elapsed_ms if page.fetched_at and not page.reused else None,
         "first_byte_ms": facts.first_byte_ms if facts and not page.reused else None,
+        "certificate_error": (facts.certificate_error if facts else "") or None,
         "fetched_at": page.fetched_at.isoformat(timespec="milliseconds") if page.fetched_at else None,
         "attempts": page.attempts,
         "deaths": page.deaths,
@@ -223,6 +224,7 @@ def answered(report: Mapping[str, Any]) -> Known:
     """The response and how long it took."""
     none = "no response" if report["outcome"] else "no response yet"
     has_answer = report["http_status"] is not None
+    certificate = report["certificate_error"]
     return [
         (label("outcome"), outcome(report)),
         (label("http_status"), str(report["http_status"]) if has_answer else none),
@@ -232,6 +234,7 @@ def answered(report: Mapping[str, Any]) -> Known:
         (label("elapsed_ms"), _milliseconds(report["elapsed_ms"], report)),
         (label("attempts"), attempts(report)),
         *([(label("rendering"), text.why_rendered(report["rendering"]))] if report["rendering"] else []),
+        *([(label("certificate_error"), certificate)] if certificate else []),
     ]
 
 

@@ -149,6 +149,7 @@ def store_links(crawl: UUID, results: Iterable[PageResult]) -> None:
 _METADATA = {
     "headers": "text",
     "first_byte_ms": "integer",
+    "certificate_error": "text",
     "description": "text",
     "h1": "text",
     "h1_count": "integer",
@@ -188,6 +189,7 @@ def _metadata(result: PageResult) -> Row:
         "page": result.id,
         "headers": storable(result.headers),
         "first_byte_ms": result.first_byte_ms,
+        "certificate_error": result.certificate_error,
         "description": storable(facts.description),
         "h1": storable(facts.h1),
         "h1_count": facts.h1_count,

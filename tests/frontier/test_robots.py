@@ -58,6 +58,14 @@ def test_crawls_with_a_user_agent_of_their_own_share_it_among_themselves(redis: 
     assert [of("Bot/2").get(ORIGIN), of("").get(ORIGIN), of("Bot/1", "a").get(ORIGIN)] == [None] * 3
 
 
+def test_crawls_that_accept_any_certificate_share_it_among_themselves(redis: Redis) -> None:
+    def of(*, ignore_tls_errors: bool) -> RobotsCache:
+        return RobotsCache.of(redis, "one", sealed="", private_hosts=(), ignore_tls_errors=ignore_tls_errors)
+
+    of(ignore_tls_errors=True).put(ORIGIN, RULES, reachable=True)
+    assert [of(ignore_tls_errors=True).get(ORIGIN), of(ignore_tls_errors=False).get(ORIGIN)] == [RULES, None]
+
+
 def test_that_it_could_not_be_had_is_soon_forgotten(redis: Redis) -> None:
     RobotsCache(redis).put(ORIGIN, RobotsEntry(status=503, outcome=Outcome.SERVER_ERROR, body=b""), reachable=False)
     assert 0 < redis.pttl(keys.robots(ORIGIN)) <= UNREACHABLE_TTL_S * 1000

@@ -40,6 +40,7 @@ class Pages:
         take_turn: Callable[[], bool] = lambda: True,
         headers_for: Callable[[str], Mapping[str, str]] = lambda url: {},
         site: str | None = None,
+        ignore_tls_errors: bool = False,
         **choices: object,
     ) -> Rendering:
         """As the page "/" of the server."""
@@ -53,6 +54,7 @@ class Pages:
             headers_for=headers_for,
             may_request=may_request,
             take_turn=take_turn,
+            ignore_tls_errors=ignore_tls_errors,
         )
 
 

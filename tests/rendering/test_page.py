@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawler.browser.result import Rendering
+from tests.http.certificates import self_signed
 from tests.http.server import Server, Then, page
 from tests.rendering.conftest import Pages
 from tests.rendering.processes import below
@@ -301,3 +302,18 @@ def test_a_page_reaches_no_network_but_by_its_proxy(pages: Pages, server: Server
         with pytest.raises(TimeoutError):
             stun.recv(100)
     assert b"refused" in rendering.html
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ignore", [True, False])
+def test_what_it_loads_from_a_host_whose_certificate_is_not_trusted(pages: Pages, tmp_path: Path, ignore: bool) -> None:
+    with (
+        Server({"/": page()}) as own,
+        Server(
+            {"/x.js": page("document.body.append('written')", content_type="text/javascript")},
+            tls=self_signed(tmp_path),
+        ) as other,
+    ):
+        script = f"<body><script src=https://127.0.0.1:{other.port}/x.js></script>"
+        rendering = pages.render(own, script, ignore_tls_errors=ignore)
+    assert (b"written" in rendering.html) is ignore

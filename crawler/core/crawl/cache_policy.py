@@ -46,7 +46,7 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[st
     4. Which links of a page they skip.
     5. Whether they compute a simhash: a response cached without one would never get it.
     6. Which fields they extract from a page, and which hooks (`hooks`) look at it.
-    7. The user agent, if they chose one.
+    7. The user agent, if they chose one, and whether they accept any certificate.
 
     The key of a crawl without any of these is b"".
     """
@@ -58,6 +58,7 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[st
         options.near_duplicates,
         options.fields,
         *([options.user_agent] if options.user_agent else []),
+        *([True] if options.ignore_tls_errors else []),
     )
     is_usual = own == (b"", [], True, False, False, ()) and not hooks
     own = (*own, tuple(hooks)) if hooks else own

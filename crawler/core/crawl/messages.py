@@ -77,6 +77,7 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     scroll: bool = False  # to the end of rendered pages
     screenshot: str = "viewport"  # what screenshots show, of `core.crawl.rendering`
     screenshot_format: str = "webp"
+    ignore_tls_errors: bool = False  # accept any certificate
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):
@@ -176,6 +177,7 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     needs_browser: str = ""  # why a browser is to render it: this is no result yet, but of its own HTML
     load: PageLoad | None = None  # how it loaded in a browser; None = none rendered it
     hooks: tuple[HookCall, ...] = ()  # that were called with the page
+    certificate_error: str = ""  # why the server's certificate is not trusted, if it was accepted anyway
 
 
 def unstorable(result: PageResult) -> PageResult:

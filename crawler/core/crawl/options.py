@@ -273,6 +273,13 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "User agent",
         "Send this User-Agent header. The rules that robots.txt has for its name, here ExampleBot, are obeyed.",
     )
+    ignore_tls_errors: bool = option(
+        Switch(),
+        POLITENESS,
+        "Ignore TLS errors",
+        "Accept certificates that are not trusted. Each page says why its server's was not; nobody can tell then who "
+        "really answered, and who reads what is sent.",
+    )
     priorities: tuple[str, ...] = option(
         Lines("/news/=9", check_priorities, "RE=N"),
         QUEUE,

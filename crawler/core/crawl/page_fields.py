@@ -359,6 +359,14 @@ PAGE_FIELDS = (
         column=TableColumn(6, "first-byte"),
     ),
     PageField(
+        "certificate_error",
+        "Certificate not verified",
+        "Why the server's certificate was not trusted, in a crawl with `--ignore-tls-errors`; empty if it was, or none "
+        "was needed.",
+        "",
+        table=Table.METADATA,
+    ),
+    PageField(
         "lcp_ms",
         "Largest Contentful Paint",
         "Milliseconds until the largest text or image was shown in the browser; null when it was not rendered, or not "

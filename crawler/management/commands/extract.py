@@ -47,6 +47,7 @@ class Command(CrawlerCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
         parser.add_argument("--ignore-robots", action="store_true", help="ignore robots.txt (on sites you own)")
+        parser.add_argument("--ignore-tls-errors", action="store_true", help="accept certificates that are not trusted")
         parser.add_argument("--user-agent", default="", metavar="TEXT", help="send this User-Agent header")
         add_secrets(parser)
 
@@ -59,6 +60,7 @@ class Command(CrawlerCommand):
             fields=rules_in(options["fields"]),
             obey_robots=not options["ignore_robots"],
             user_agent=options["user_agent"],
+            ignore_tls_errors=options["ignore_tls_errors"],
         )
         tried = preview(
             options["url"],

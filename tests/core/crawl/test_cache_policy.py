@@ -137,6 +137,8 @@ PARTITIONS = [
     cache_partition(CrawlOptions(near_duplicates=True)),
     cache_partition(CrawlOptions(user_agent="Bot/1")),
     cache_partition(CrawlOptions(user_agent="Bot/2")),
+    cache_partition(CrawlOptions(ignore_tls_errors=True)),
+    cache_partition(CrawlOptions(user_agent="Bot/1", ignore_tls_errors=True)),
     cache_partition(CrawlOptions(obey_robots=False, obey_nofollow=True)),
 ]
 

@@ -86,6 +86,7 @@ BATCH = Batch(
         scroll=True,
         screenshot="page",
         screenshot_format="png",
+        ignore_tls_errors=True,
     ),
     slices=(
         Slice("example.com", (PageTask(7, "http://example.com/a", 2, 1_800_000_000.0, "sitemap", '"x"', "yesterday"),)),
@@ -147,6 +148,7 @@ REPORT = SliceReport(
                 requests=(Resource("http://example.com/x.js", "script", 404, 120, 31, "an error", "failed"),),
             ),
             hooks=(HookCall(hook="my_hooks.Prices", error="an error", timed_out=True, fields={"price": "number"}),),
+            certificate_error="its certificate has expired",
         ),
     ),
 )
