@@ -80,7 +80,7 @@ class Capture:
             result = self._with_fields(result, document, url)
         if self.hooks and document is not None and html is not None:
             result = self.hooks.applied(result, url, charsets.utf_8(html, fetched.content_type_header))
-        if not self.keep:
+        if not self.keep or result.outcome is Outcome.UNCHANGED:  # whose content the manager takes from the cache
             return result
         page = _Page(fetched, document, url, result.fetched_at, html, rendering)
         contents = {form: content for form in _WRITERS if form in self.keep and (content := _content(form, page))}

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
+
+import msgspec
 
 from crawler import conf, encryption
 from crawler.core.access.credentials import to_json
 from crawler.core.crawl import cache_policy
+from crawler.core.crawl.cache_policy import CachedResponse
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import SealBroken
+from crawler.core.installation.backpressure import Shortage
+from crawler.crawls.holds import note_shortage
 from crawler.hooks.loading import ON_PAGE, names_with
 from crawler.manager.context import TickContext
 from crawler.storage import queries, response_cache
@@ -31,7 +37,8 @@ def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
     (`collect.process_results`); the tasks of the other pages carry the validators.
 
     A response no older than `response_ttl` is used without a request; with `revisit` older ones are revalidated.
-    robots.txt counts as it was when the response was stored, for as long as the response is fresh.
+    robots.txt counts as it was when the response was stored, for as long as the response is fresh. In a crawl that
+    keeps content, a response whose content is no longer there is not used: its page is requested without conditions.
     """
     options = context.options
     wanted = {row.url: row for row in rows if cache_policy.is_cached_kind(row.kind)}
@@ -40,20 +47,59 @@ def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
     partition = _partition(context)
     results: list[PageResult] = []
     if options.response_ttl is not None:
-        for url, known in response_cache.load(partition, wanted, context.now() - options.response_ttl).items():
+        fresh = response_cache.load(partition, wanted, context.now() - options.response_ttl)
+        contents = _contents(context, partition, fresh)
+        for url, kept in contents.items():
             row = wanted.pop(url)
-            results.append(cache_policy.reused(row.id, row.attempts, known))
+            result = cache_policy.reused(row.id, row.attempts, fresh[url])
+            results.append(msgspec.structs.replace(result, kept=kept))
     if not options.revisit:
         return CacheHits(results)
-    return CacheHits(
-        results, {wanted[url].id: sent for url, sent in response_cache.validators(partition, wanted).items()}
-    )
+    validators = _validators(partition, wanted) if options.keep else response_cache.validators(partition, wanted)
+    return CacheHits(results, {wanted[url].id: sent for url, sent in validators.items()})
+
+
+def _validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """URL -> ETag and Last-Modified, of the responses whose content is still there."""
+    from crawler.content import copies  # which loads warcio: only for crawls that keep content
+
+    known = response_cache.load(partition, urls)
+    there = copies.existing(_object(place) for one in known.values() for place in one.result.kept.values())
+    return {
+        url: (one.etag, one.last_modified)
+        for url, one in known.items()
+        if (one.etag or one.last_modified) and all(_object(place) in there for place in one.result.kept.values())
+    }
+
+
+def _object(place: Any) -> str:
+    return str(place[0])
+
+
+def _contents(context: TickContext, partition: bytes, known: Mapping[str, CachedResponse]) -> dict[str, dict[str, Any]]:
+    """URL -> where the content of the response is in this crawl's own objects, to which it was copied; without those
+    whose content cannot be copied, which are forgotten. Called before the pages are committed: a crash leaves objects
+    without references, which are deleted when the crawl is over."""
+    none = {url: dict[str, Any]() for url, one in known.items() if not one.result.kept}
+    kept = {url: one.result.kept for url, one in known.items() if one.result.kept}
+    if not kept:
+        return none
+    from crawler.content import copies  # as above
+
+    copied, has_room = copies.copied(str(context.id), kept)
+    if not has_room:
+        note_shortage(Shortage.STORAGE_FULL)
+    else:
+        response_cache.forget(partition, kept.keys() - copied.keys())
+    response_cache.replace_content(partition, {url: (kept[url], places) for url, places in copied.items()})
+    return none | copied
 
 
 def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tuple[list[PageResult], int]:
     """The results with unchanged pages filled in from the cache, and the number of wasted requests.
 
-    The cached response may be gone since the request was made: deleted, or replaced by another crawl. Such a result is
+    The cached response may be gone since the request was made: deleted, or replaced by another crawl; or its content
+    is. Such a result is
     dropped. Its page is still open and is fetched again when its slice has ended: without validators, or with others,
     and no attempt is counted.
     """
@@ -61,19 +107,27 @@ def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tu
     if not unchanged:
         return list(results), 0
     urls = _urls(context.id, unchanged)
-    known = response_cache.load(_partition(context), urls.values())
+    partition = _partition(context)
+    known = response_cache.load(partition, urls.values())
+    filled = {
+        result.id: confirmed
+        for result in results
+        if result.outcome is Outcome.UNCHANGED
+        and result.id in urls
+        and (answer := known.get(urls[result.id]))
+        and (confirmed := cache_policy.confirmed(result, answer))
+    }
+    contents = _contents(context, partition, {urls[page]: known[urls[page]] for page in filled})
     kept: list[PageResult] = []
     wasted_requests = 0
     for result in results:
         if result.outcome is not Outcome.UNCHANGED or result.id not in urls:  # closed by the same report read before
             kept.append(result)
             continue
-        answer = known.get(urls[result.id])
-        filled = cache_policy.confirmed(result, answer) if answer else None
-        if filled is None:
-            wasted_requests += result.requests
+        if result.id in filled and urls[result.id] in contents:
+            kept.append(msgspec.structs.replace(filled[result.id], kept=contents[urls[result.id]]))
         else:
-            kept.append(filled)
+            wasted_requests += result.requests
     return kept, wasted_requests
 
 

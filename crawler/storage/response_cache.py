@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from django.db import transaction
@@ -24,6 +25,9 @@ log = logging.getLogger(__name__)
 ROWS_PER_STATEMENT = 100  # answers a statement
 MAX_ROWS_PER_SWEEP = 200  # answers deleted at a time, at most
 COMPRESSION_LEVEL = 1  # of zlib's levels: links compress to a sixth even so
+
+Kept = Mapping[str, Any]
+"""Content format -> [object, offset, length]."""
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(PageResult)
@@ -74,6 +78,26 @@ def refresh(partition: bytes, urls: Iterable[str], now: float) -> None:
         Answer.objects.filter(key__in=list(keys)).update(stored_at=now)
 
 
+def replace_content(partition: bytes, moved: Mapping[str, tuple[Kept, Kept]]) -> None:
+    """Where the content of these responses is, from now on. A response that has been replaced meanwhile stays."""
+    for keys in _chunks(_keys(partition, moved)):
+        with transaction.atomic():
+            rows = Answer.objects.select_for_update().filter(key__in=list(keys)).order_by("key")
+            changed = []
+            for row in rows:
+                result, (old, new) = _unpacked(bytes(row.result)), moved[keys[bytes(row.key)]]
+                if result is not None and result.kept == old:
+                    row.result = _packed(msgspec.structs.replace(result, kept=dict(new)))
+                    changed.append(row)
+            Answer.objects.bulk_update(changed, ["result"])
+
+
+def forget(partition: bytes, urls: Iterable[str]) -> None:
+    """Delete these responses, so that their pages are requested without conditions."""
+    for keys in _chunks(_keys(partition, urls)):
+        Answer.objects.filter(key__in=list(keys)).delete()
+
+
 def delete_expired(now: float) -> int:
     """Delete some responses not validated for CRAWLER_ANSWER_DAYS; returns how many. Rows locked by another process are
     skipped."""
@@ -87,8 +111,12 @@ def delete_expired(now: float) -> int:
 
 def _answer(key: bytes, result: PageResult, now: float) -> Answer:
     etag, last_modified = validators_of(result)
-    packed = zlib.compress(_encoder.encode(cached_part(result)), COMPRESSION_LEVEL)
+    packed = _packed(cached_part(result))
     return Answer(key=key, stored_at=result.fetched_at or now, etag=etag, last_modified=last_modified, result=packed)
+
+
+def _packed(result: PageResult) -> bytes:
+    return zlib.compress(_encoder.encode(result), COMPRESSION_LEVEL)
 
 
 def _unpacked(packed: bytes) -> PageResult | None:

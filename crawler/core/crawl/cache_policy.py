@@ -46,7 +46,8 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[st
     4. Which links of a page they skip.
     5. Whether they compute a simhash: a response cached without one would never get it.
     6. Which fields they extract from a page, and which hooks (`hooks`) look at it.
-    7. The user agent, if they chose one, and whether they accept any certificate.
+    7. In which formats they keep content.
+    8. The user agent, if they chose one, and whether they accept any certificate.
 
     The key of a crawl without any of these is b"".
     """
@@ -57,6 +58,7 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[st
         options.obey_nofollow,
         options.near_duplicates,
         options.fields,
+        *([sorted(options.keep)] if options.keep else []),
         *([options.user_agent] if options.user_agent else []),
         *([True] if options.ignore_tls_errors else []),
     )
@@ -71,8 +73,9 @@ def cache_key(url: str, partition: bytes) -> bytes:
 
 
 def is_cacheable(result: PageResult) -> bool:
-    """Whether this is a final response that another crawl may use: no transient error, and not from the cache."""
-    if result.reused:
+    """Whether this is a final response that another crawl may use: no transient error, nothing of its content missing,
+    and not from the cache."""
+    if result.reused or any(isinstance(place, str) for place in result.kept.values()):
         return False
     match result.outcome:
         case Outcome.SUCCESS:
@@ -84,7 +87,8 @@ def is_cacheable(result: PageResult) -> bool:
 
 
 def cached_part(result: PageResult) -> PageResult:
-    """The part of a result that is the server's response, without the fields of this page and request."""
+    """The part of a result that is the server's response, without the fields of this page and request. `kept` says in
+    which objects its content is."""
     return msgspec.structs.replace(
         result,
         id=0,
@@ -97,7 +101,6 @@ def cached_part(result: PageResult) -> PageResult:
         sitemaps=(),
         etag="",
         last_modified="",
-        kept={},
         hooks=tuple(HookCall(hook=call.hook, fields=call.fields, reused=True) for call in result.hooks),
     )
 
@@ -159,6 +162,7 @@ def confirmed(result: PageResult, known: CachedResponse) -> PageResult | None:
         not_followed=cached.not_followed,
         headers=cached.headers,
         facts=cached.facts,
+        kept=cached.kept,
     )
 
 

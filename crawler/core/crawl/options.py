@@ -53,17 +53,11 @@ HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
 FORMS = (HTML, TEXT, MARKDOWN, WARC, *PICTURES)
 
 
-def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool, renders: bool) -> None:
+def check_keep(field: str, forms: Sequence[str], *, renders: bool) -> None:
     """BadInput when content cannot be kept in these formats."""
     for form in forms:
         if form not in FORMS:
             raise BadInput(field, f"Content can be kept as {', '.join(FORMS)}; not as {form!r}.")
-    if forms and uses_cache:
-        raise BadInput(
-            field,
-            "Content is kept as the site sends it, and with the options to ask only for what changed or to reuse "
-            "answers it does not send every page. Leave these out, or keep no content.",
-        )
     pictures = [form for form in PICTURES if form in forms]
     if pictures and not renders:
         raise BadInput(
@@ -405,7 +399,7 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
         query_params.check_parameter("drop_parameters", parameter)
     check_rules("fields", options.fields)
     uses_cache = options.revisit or options.response_ttl is not None
-    check_keep("keep", options.keep, uses_cache=uses_cache, renders=options.render != NEVER)
+    check_keep("keep", options.keep, renders=options.render != NEVER)
     for field in ("screenshot", "screenshot_format"):
         if getattr(options, field) != getattr(DEFAULTS, field) and SCREENSHOT not in options.keep:
             raise BadInput(

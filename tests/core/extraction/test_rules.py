@@ -158,8 +158,6 @@ def test_the_options_of_a_crawl_are_judged_with_its_rules_and_come_back_from_jso
     ("options", "said"),
     [
         (CrawlOptions(keep=("epub",)), "html, text, markdown, warc, screenshot, pdf; not as 'epub'"),
-        (CrawlOptions(keep=("html",), revisit=True), "Leave these out, or keep no content"),
-        (CrawlOptions(keep=("html",), response_ttl=60.0), "Leave these out, or keep no content"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(options: CrawlOptions, said: str) -> None:

@@ -43,7 +43,7 @@ def test_pictures_can_be_ticked_with_their_options() -> None:
 
 @pytest.mark.django_db
 def test_what_cannot_be_kept_is_told_at_a_field_of_its_group(ann: User) -> None:
-    form = a_form(ann, keep_html="on", revisit="on")
+    form = a_form(ann, keep_pdf="on")
     assert form.is_valid()
     from crawler.core.crawl.options import check_options
     from crawler.core.errors import BadInput
