@@ -28,13 +28,12 @@ UNREADABLE_MESSAGE = (
 
 
 def check_usable(guard: Guard, sealed: str) -> None:
-    """BadInput if the credentials cannot be decrypted, or their proxy may not be used."""
+    """BadInput if the credentials cannot be decrypted, or a proxy may not be used."""
     try:
-        proxy = encryption.opened(sealed).proxy
+        proxies = encryption.opened(sealed).proxies
     except SealBroken as error:
         raise BadInput("credentials", str(error)) from None
-    if proxy is not None:
-        where = Proxy.parse(proxy)
+    for where in map(Proxy.parse, proxies):
         check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
 
 

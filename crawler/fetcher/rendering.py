@@ -17,9 +17,8 @@ from crawler.core.crawl.rendering import PICTURES, UNREAD_KINDS, UNSEEN_KINDS, R
 from crawler.core.urls.normalise import normalise
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
-from crawler.http.client import gateway_of
+from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import NOTHING, Fetched, is_html
-from crawler.http.guard import Guard
 from crawler.http.request import RequestHeaders
 
 if TYPE_CHECKING:
@@ -30,12 +29,12 @@ OWN_HEADERS = frozenset({"accept", "accept-encoding", "user-agent"})
 
 
 class PageRenderer:
-    """Renders the pages of one slice."""
+    """Renders the pages of one slice; what they load goes through the proxy that `fetcher` uses for their host."""
 
     def __init__(
         self,
         policy: FetchPolicy,
-        guard: Guard,
+        fetcher: HttpFetcher,
         slot: HostSlot,
         robots: RobotsChecker | None,
         note_sent: Callable[[], None],
@@ -43,11 +42,10 @@ class PageRenderer:
     ) -> None:
         """`site` names the crawl, the host and the policy."""
         self._policy, self._slot, self._robots, self._note_sent = policy, slot, robots, note_sent
-        self._guard = guard
+        self._fetcher = fetcher
         self._site = site if conf.shares_browser_context() else None
         credentials = encryption.opened(policy.sealed)
         self._headers = RequestHeaders(policy.user_agent, credentials, policy.own_hosts)
-        self._gateway = gateway_of(credentials.proxy, guard)
         self._renderer = Renderer()
         pictures = tuple(form for form in PICTURES if form in policy.keep)
         self._choices = RenderChoices(
@@ -69,13 +67,14 @@ class PageRenderer:
         is_page = fetched.outcome is Outcome.SUCCESS and bool(fetched.body) and is_html(fetched.content_type)
         if not is_page:
             return fetched, None
+        gateway = self._fetcher.gateway_for(task.url)
         rendering = self._renderer.render(
             task.url,
             fetched,
             self._choices,
-            site=self._site,
-            guard=self._guard,
-            gateway=self._gateway,
+            site=(self._site, gateway) if self._site is not None else None,
+            guard=self._fetcher.guard,
+            gateway=gateway,
             user_agent=self._policy.user_agent,
             headers_for=self._headers_for,
             may_request=self._may_request,

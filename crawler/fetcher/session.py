@@ -28,6 +28,7 @@ from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import holder_name
 from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect
+from crawler.frontier.proxy_health import ProxyHealth
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.guard import guard_of
 from crawler.logs import about
@@ -51,6 +52,7 @@ class FetchSession:
             batch, self._push_reports, on_full=partial(note_shortage, Shortage.STORAGE_FULL)
         )
         self.guard = guard_of(batch.policy.private_hosts)
+        self.proxy_health = ProxyHealth(frontier.redis, frontier.keys, now)
         self._lost, self._deadline = False, time.monotonic() + MAX_BATCH_S
         self.slices = [SliceRun(self, number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))
@@ -88,7 +90,7 @@ class FetchSession:
         return HostSlot(limiter, states, host, holder, host_policy, self.now, time.monotonic)
 
     def open_fetcher(self) -> HttpFetcher:
-        return fetcher_for(self.batch.policy, self.guard)
+        return fetcher_for(self.batch.policy, self.guard, health=self.proxy_health)
 
     def note_suspect(self, task: PageTask | None) -> bool:
         """Note the suspect that is about to be fetched, or that there is none; False when the lease is lost."""

@@ -241,7 +241,7 @@ class SliceRun:
             if self._session.batch.rendered:
                 site = (self._session.batch.crawl, *self._terms)
                 self._renderer = PageRenderer(
-                    self._policy, self._session.guard, self.slot, self._robots, self._note_sent, site
+                    self._policy, self._fetcher, self.slot, self._robots, self._note_sent, site
                 )
             self._page_fetcher = PageFetcher(
                 self._fetcher,

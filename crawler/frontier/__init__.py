@@ -10,6 +10,7 @@ seen_set            URLs that are certainly in the table; dead letters (failed p
 host_limiter        slots and delay of a host, over all workers and crawls
 host_state          state of hosts: Crawl-delay, throttle, response time; those that do not respond
 robots              cached robots.txt files
+proxy_health        proxies of a crawl that cannot be connected to
 browser_places      browser workers, and how many pages they render at a time
 capacity            free capacity of Redis
 inspect             read-only snapshot of a crawl and of hosts

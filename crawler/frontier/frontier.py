@@ -160,7 +160,7 @@ class Frontier:
         self.ready_queue.clear()
         keys = self.keys
         self.seen.clear()
-        unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark]
+        unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark, keys.proxies]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

@@ -191,6 +191,12 @@ class CrawlKeys:
         return self._key("silent")
 
     @property
+    def proxies(self) -> str:
+        """hash "failures:number" -> connections in a row that failed, "until:number" -> epoch seconds until when that
+        proxy is left out"""
+        return self._key("proxies")
+
+    @property
     def met(self) -> str:
         """set: hosts whose throttle this crawl has helped to learn, or has tried without it"""
         return self._key("met")

@@ -6,6 +6,7 @@ transport        how it sends requests: HTTP/1.1 over its own connections
 curl_transport   the same by libcurl: `curl_transfer` for a request, `curl_lines` for connections, trust and errors
 guard            which addresses may be connected to
 connector        opens connections, directly or through a proxy
+proxies          which proxy a host is requested through
 connection       one connection, plain or TLS
 resettable       sockets whose connection another thread can end
 event_loop       many transfers in one thread

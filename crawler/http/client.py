@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import requests
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from crawler.core.crawl.messages import FetchPolicy
 from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.urls.addresses import Proxy
-from crawler.core.urls.normalise import normalise, origin_of
+from crawler.core.urls.normalise import host_of, normalise, origin_of
 from crawler.http import event_loop
 from crawler.http.body import BodyPolicy, BodyStream, body_of
 from crawler.http.connection import Trust, no_trust, public_trust
@@ -36,6 +36,7 @@ from crawler.http.fetcher import (
 )
 from crawler.http.guard import Guard
 from crawler.http.memory_budget import MemoryShare, memory_budget
+from crawler.http.proxies import Health, Proxies
 from crawler.http.request import Clock, Exchange, Headers, RequestHeaders, end_long_step
 from crawler.http.requests_transport import RequestsTransport
 from crawler.http.transport import RoutedAdapter, Transport
@@ -48,9 +49,9 @@ class HttpFetcher:
     """A `Fetcher` with one open connection per host. Not thread-safe.
 
     `credentials` are sent only to `own_hosts`, see `core.access.credentials`. With a `gateway` all requests go through
-    it. With `records` every response has both heads of the exchange (`Fetched.recorded`). With `ignore_tls_errors` a
-    certificate that is not trusted is accepted, and `Fetched.certificate_error` says why it is not: an origin is first
-    asked by a connection that verifies it.
+    it, with `proxies` each through one of them. With `records` every response has both heads of the exchange
+    (`Fetched.recorded`). With `ignore_tls_errors` a certificate that is not trusted is accepted, and
+    `Fetched.certificate_error` says why it is not: an origin is first asked by a connection that verifies it.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class HttpFetcher:
         credentials: Credentials = NO_CREDENTIALS,
         own_hosts: Sequence[str] = (),
         gateway: Gateway | None = None,
+        proxies: Proxies | None = None,
         clock: Clock = event_loop.now,
         now: Clock = clock.epoch_seconds,
         trust: Trust = public_trust,
@@ -70,14 +72,15 @@ class HttpFetcher:
     ) -> None:
         self._limits = limits or Limits()
         self._now = now
-        self._gateway = gateway
+        self.guard = guard
+        self._proxies = proxies or Proxies([gateway] if gateway is not None else [])
         self._exchange = Exchange(self._limits, clock)
         self._exchange.records = records
-        self._route = Route(guard, self._exchange, gateway)
-        self._transport = _transport(self._route, self._exchange, trust)
+        self._trust = trust
+        self._ways: dict[tuple[int | None, bool], _Way] = {}  # by number of the proxy, and whether certificates count
+        self._way = self._way_by(self._order("")[0], is_verified=True)  # of the request under way
         self._ignore_tls_errors = ignore_tls_errors
         self._unverified: dict[str, str] = {}  # origin -> why its certificate is not trusted
-        self._unverifying: Transport | None = None  # for these origins
         self._request_headers = RequestHeaders(user_agent, credentials, own_hosts)
         self._share: MemoryShare | None = None  # of the memory budget, while a large body is read
 
@@ -114,9 +117,13 @@ class HttpFetcher:
         self._exchange.abort()
 
     def close(self) -> None:
-        self._transport.close()
-        if self._unverifying is not None:
-            self._unverifying.close()
+        for way in self._ways.values():
+            way.transport.close()
+
+    def gateway_for(self, url: str) -> Gateway | None:
+        """The proxy that this normalised URL is requested through; None = none."""
+        number = self._order(host_of(url))[0]
+        return None if number is None else self._proxies.gateways[number]
 
     def __enter__(self) -> Self:
         return self
@@ -145,10 +152,10 @@ class HttpFetcher:
         self._exchange.begin(address, seconds)
         origin = origin_of(address)
         was_verified = origin not in self._unverified
-        fetched, sent = self._try(request, body_policy), int(self._exchange.sent)
+        fetched, sent = self._try_proxies(request, body_policy), int(self._exchange.sent)
         if was_verified and origin in self._unverified:
             self._exchange.begin_try()
-            fetched, sent = self._try(request, body_policy), int(self._exchange.sent)
+            fetched, sent = self._try_proxies(request, body_policy), int(self._exchange.sent)
         if method != "POST" and self._was_closed_while_idle(fetched):
             self._exchange.begin_try()
             fetched, sent = self._try(request, body_policy), sent + int(self._exchange.sent)
@@ -161,10 +168,47 @@ class HttpFetcher:
         """Whether a kept connection broke before a byte of the response: the server had ended it meanwhile."""
         return fetched.outcome is Outcome.CONNECT and self._exchange.reused and self._exchange.received == 0
 
+    def _try_proxies(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> Fetched:
+        """Through the host's proxy; through the next one if that cannot be connected to."""
+        numbers = self._order(host_of(request.url or ""))
+        for place, number in enumerate(numbers):
+            if place:
+                self._exchange.begin_try()
+            self._way = self._way_by(number, is_verified=origin_of(request.url or "") not in self._unverified)
+            fetched = self._try(request, body_policy)
+            if number is None or not self._has_time():
+                return fetched
+            if not self._way.route.is_proxy_down:
+                self._proxies.note_success(number)
+                return fetched
+            self._proxies.note_failure(number)
+        if len(numbers) == 1:
+            return fetched
+        error = one_line(f"none of the {len(numbers)} proxies can be connected to; the last: {fetched.error}")
+        return replace(fetched, error=error)
+
+    def _has_time(self) -> bool:
+        try:
+            return self._exchange.time_left(self._limits.total_seconds) > 0
+        except (FetchTimeout, Aborted):
+            return False
+
+    def _order(self, host: str) -> Sequence[int | None]:
+        return self._proxies.order(host) or [None]
+
+    def _way_by(self, number: int | None, *, is_verified: bool) -> _Way:
+        key = number, is_verified
+        if key not in self._ways:
+            gateway = None if number is None else self._proxies.gateways[number]
+            route = Route(self.guard, self._exchange, gateway)
+            trust = self._trust if is_verified else no_trust
+            self._ways[key] = _Way(route, _transport(route, self._exchange, trust))
+        return self._ways[key]
+
     def _try(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> Fetched:
         origin = origin_of(request.url or "")
         try:
-            response = self._transport_to(origin).send(request).raw
+            response = self._way.transport.send(request).raw
         except FETCH_ERRORS as error:
             if self._ignore_tls_errors and isinstance(error, ssl.SSLCertVerificationError):
                 self._unverified[origin] = one_line(tls_error_text(error))
@@ -182,13 +226,6 @@ class HttpFetcher:
         finally:
             response.close()
             self._share = None
-
-    def _transport_to(self, origin: str) -> Transport:
-        if origin not in self._unverified:
-            return self._transport
-        if self._unverifying is None:
-            self._unverifying = _transport(self._route, self._exchange, no_trust)
-        return self._unverifying
 
     def _reserve_memory(self, size: int) -> None:
         seconds = self._exchange.time_left(self._limits.total_seconds)
@@ -208,8 +245,9 @@ class HttpFetcher:
         return response.status == 407 and self._exchange.url.startswith("http:")
 
     def _head_of(self, response: BodyStream) -> Fetched:
-        if self._gateway is not None and self._gateway.forwards and self._is_from_proxy(response):
-            refused = refusal(self._gateway.proxy, response.status)
+        gateway = self._way.route.gateway
+        if gateway is not None and gateway.forwards and self._is_from_proxy(response):
+            refused = refusal(gateway.proxy, response.status)
             return Fetched(outcome=refused.outcome, error=str(refused))
         content_type = response.header(b"content-type")
         outcome = of_status(response.status)
@@ -231,6 +269,13 @@ class HttpFetcher:
 
 
 _NO_BODY = BodyPolicy(nothing)
+
+
+class _Way(NamedTuple):
+    """Connections through one proxy, or directly."""
+
+    route: Route
+    transport: Transport
 
 
 def _transport(route: Route, exchange: Exchange, trust: Trust) -> Transport:
@@ -263,9 +308,12 @@ def _validator(response: BodyStream, name: bytes) -> str:
 READ_TIMEOUT_SHARE = 1 / 3  # of the total timeout: the longest wait for the next byte
 
 
-def fetcher_for(policy: FetchPolicy, guard: Guard, seconds: float | None = None) -> HttpFetcher:
-    """A fetcher for one host with the crawl's credentials, hosts and proxy. A request may take `seconds`; the default
-    is the setting. SealBroken if this process has another SECRET_KEY than the one that encrypted the credentials."""
+def fetcher_for(
+    policy: FetchPolicy, guard: Guard, seconds: float | None = None, health: Health | None = None
+) -> HttpFetcher:
+    """A fetcher for one host with the crawl's credentials, hosts and proxies, whose `health` is known. A request may
+    take `seconds`; the default is the setting. SealBroken if this process has another SECRET_KEY than the one that
+    encrypted the credentials."""
     credentials = encryption.opened(policy.sealed)
     total = conf.page_seconds() if seconds is None else seconds
     return HttpFetcher(
@@ -278,10 +326,17 @@ def fetcher_for(policy: FetchPolicy, guard: Guard, seconds: float | None = None)
         ),
         credentials=credentials,
         own_hosts=policy.own_hosts,
-        gateway=gateway_of(credentials.proxy, guard),
+        gateway=None if credentials.proxies else gateway_of(None, guard),
+        proxies=_proxies(credentials, guard, health),
         records=WARC in policy.keep,
         ignore_tls_errors=policy.ignore_tls_errors,
     )
+
+
+def _proxies(credentials: Credentials, guard: Guard, health: Health | None) -> Proxies | None:
+    """The crawl's own proxies, whose addresses the guard must allow."""
+    own = [Gateway(Proxy.parse(proxy), guard) for proxy in credentials.proxies]
+    return Proxies(own, health) if own else None
 
 
 def gateway_of(proxy: str | None, guard: Guard) -> Gateway | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from crawler.core.urls.addresses import SOCKS5, Proxy
+from crawler.core.urls.addresses import SOCKS5H, Proxy
 from crawler.core.urls.normalise import host_and_port
 from crawler.http import socks
 from crawler.http.connection import Connection, TlsConnection, Trust, receive_some, send_all
@@ -43,7 +43,12 @@ class Gateway:
     @property
     def forwards(self) -> bool:
         """Whether it takes requests for http pages itself; a SOCKS proxy passes on bytes."""
-        return self.proxy.scheme != SOCKS5
+        return not self.proxy.is_socks
+
+
+def is_address(host: str) -> bool:
+    """Whether it is an IP address and no name."""
+    return ":" in host or all(part.isdigit() for part in host.split("."))
 
 
 class Route:
@@ -52,6 +57,7 @@ class Route:
     def __init__(self, guard: Guard, exchange: Exchange, gateway: Gateway | None = None) -> None:
         self._guard, self._exchange = guard, exchange
         self.gateway = gateway
+        self.is_proxy_down = False  # the last connection failed before the proxy
 
     def forwards(self, url: str) -> bool:
         """Whether a proxy takes the request for this URL, in absolute form (RFC 9112, 3.2.2)."""
@@ -60,15 +66,19 @@ class Route:
     def open(self, host: str, port: int, options: Options, *, tunnel: bool) -> socket.socket:
         """A connected socket, before TLS. With `tunnel`, a proxy is asked to CONNECT to the host; without, it expects
         requests with the absolute URL."""
-        self._exchange.reused = False
+        self._exchange.reused = self.is_proxy_down = False
         endpoints = self._resolve(self._guard, host, port)
         if self.gateway is None:
             return self._connected(endpoints, port, options, "")
         proxy = self.gateway.proxy
-        sock = self._connected(self._proxy_endpoints(self.gateway), proxy.port, options, "the proxy at ")
+        try:
+            sock = self._connected(self._proxy_endpoints(self.gateway), proxy.port, options, "the proxy at ")
+        except (NotConnected, FetchTimeout):
+            self.is_proxy_down = True
+            raise
         try:
             if not self.gateway.forwards:
-                self._open_socks(sock, proxy, endpoints[0])
+                self._open_socks(sock, proxy, endpoints[0], host)
             elif tunnel:
                 self._open_tunnel(sock, proxy, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         except BaseException:
@@ -124,10 +134,11 @@ class Route:
             raise
         return sock
 
-    def _open_socks(self, sock: socket.socket, proxy: Proxy, endpoint: Endpoint) -> None:
+    def _open_socks(self, sock: socket.socket, proxy: Proxy, endpoint: Endpoint, host: str) -> None:
         seconds = self._exchange.limits.read_seconds
         try:
-            socks.open_tunnel(sock, proxy, endpoint, partial(self._exchange.time_left, seconds))
+            name = host if proxy.scheme == SOCKS5H and not is_address(host) else ""
+            socks.open_tunnel(sock, proxy, endpoint, partial(self._exchange.time_left, seconds), name)
         except TimeoutError as error:
             self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
             raise FetchTimeout(f"the proxy said nothing for {seconds:g} seconds") from error

@@ -1,6 +1,7 @@
 """Asks a SOCKS5 proxy to connect to an address (RFC 1928), with a user and password if it wants them (RFC 1929).
 
-The proxy is given an address that the guard has checked, never a name: what it connects to is what was checked.
+The proxy is given an address that the guard has checked: what it connects to is what was checked. One that is named
+socks5h:// is given the name, whose addresses were checked, too, and resolves it itself, as HTTP proxies do.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from crawler.http.guard import Endpoint
 
 _VERSION, _PASSWORD_VERSION, _CONNECT = 5, 1, 1
 _OPEN, _PASSWORD = 0, 2  # ways to authenticate
-_IPV4, _IPV6 = 1, 4  # kinds of address; another is a name, which begins with its length
+_IPV4, _NAME, _IPV6 = 1, 3, 4  # kinds of address; a name begins with its length
 _REPLIES = {
     1: "it failed",
     2: "its rules do not allow it",
@@ -28,9 +29,11 @@ _REPLIES = {
 }
 
 
-def open_tunnel(sock: socket.socket, proxy: Proxy, endpoint: Endpoint, seconds: Callable[[], float]) -> None:
-    """From now on the socket is a connection to the endpoint. `seconds` tells how long each step may take. Raises
-    FetchError, OSError and TimeoutError."""
+def open_tunnel(
+    sock: socket.socket, proxy: Proxy, endpoint: Endpoint, seconds: Callable[[], float], name: str = ""
+) -> None:
+    """From now on the socket is a connection to the endpoint; with a `name`, to what the proxy finds by it. `seconds`
+    tells how long each step may take. Raises FetchError, OSError and TimeoutError."""
     ways = [_OPEN, _PASSWORD] if proxy.user or proxy.password else [_OPEN]
     send_all(sock, bytes([_VERSION, len(ways), *ways]), seconds)
     version, way = _read(sock, 2, seconds)
@@ -42,8 +45,11 @@ def open_tunnel(sock: socket.socket, proxy: Proxy, endpoint: Endpoint, seconds: 
         known = "does not accept the user and password" if proxy.user else "asks for a user and password"
         raise ProxyRefused(f"the proxy {known}")
     host, port = endpoint.sockaddr[:2]
-    kind = _IPV6 if endpoint.family == socket.AF_INET6 else _IPV4
-    address = socket.inet_pton(endpoint.family, str(host).partition("%")[0])
+    if name:
+        kind, address = _NAME, bytes([len(name)]) + name.encode()
+    else:
+        kind = _IPV6 if endpoint.family == socket.AF_INET6 else _IPV4
+        address = socket.inet_pton(endpoint.family, str(host).partition("%")[0])
     send_all(sock, bytes([_VERSION, _CONNECT, 0, kind]) + address + int(port).to_bytes(2, "big"), seconds)
     _, status, _, kind = _read(sock, 4, seconds)
     if status:

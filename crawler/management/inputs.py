@@ -32,7 +32,9 @@ def add_secrets(parser: ArgumentParser) -> None:
         group.add_argument(name, action="append", default=[], metavar=metavar, help=text)
     group.add_argument("--auth", default="", metavar="USER:PW", help="user and password (basic authentication)")
     group.add_argument("--bearer", default="", metavar="TOKEN", help="a bearer token")
-    group.add_argument("--proxy", default="", metavar="URL", help="go through http://user:password@host:port")
+    group.add_argument(
+        "--proxy", action="append", default=[], metavar="URL", help="go through http://user:password@host:port *"
+    )
 
 
 def credentials_of(typed: dict[str, Any]) -> Credentials:
@@ -42,7 +44,7 @@ def credentials_of(typed: dict[str, Any]) -> Credentials:
         cookies=[line for text in typed["cookie"] for line in _lines("cookie", text)],
         auth=_resolve("auth", typed["auth"]),
         bearer=_resolve("bearer", typed["bearer"]),
-        proxy=_resolve("proxy", typed["proxy"]),
+        proxy="\n".join(_resolve("proxy", text) for text in typed["proxy"]),
     )
 
 

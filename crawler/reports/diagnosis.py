@@ -20,7 +20,17 @@ from crawler.core.crawl.politeness import Reason, why_not_now
 from crawler.core.crawl.progress import still_for
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
-from crawler.reports.diagnosis_facts import SHOWN, BatchSeen, HostJudged, Seen, facts_of, observe, oddities, robots_of
+from crawler.reports.diagnosis_facts import (
+    SHOWN,
+    BatchSeen,
+    HostJudged,
+    Seen,
+    facts_of,
+    observe,
+    oddities,
+    proxies_left_out,
+    robots_of,
+)
 
 SHOWN_LATELY = 5  # disagreements
 STILL_SECONDS = 5.0  # without a closed page, after which the reason is shown with the progress
@@ -72,7 +82,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
         "site": crawl.site,
         "state": str(crawl.state),
         "at": moment(now),
-        "sentences": [*explain(facts), *oddities(robots)],
+        "sentences": [*explain(facts), *oddities(robots), *proxies_left_out(crawl, now)],
         "open": {"count": facts.open_pages, "shown": _open_pages(crawl, rows, seen, now)},
         "redis": {"answers": seen is not None, "error": error},
         "workers": {queues.CRAWL: facts.crawl_workers, queues.FETCH: facts.fetch_workers} if seen else None,

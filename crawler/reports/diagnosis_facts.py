@@ -31,14 +31,17 @@ from crawler.core.crawl.politeness import (
     host_delay,
     what_holds,
 )
-from crawler.core.errors import ServiceDown
+from crawler.core.errors import SealBroken, ServiceDown
 from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
+from crawler.core.text.quantities import duration
 from crawler.core.urls.normalise import origin_of, origins_of
 from crawler.frontier import capacity
 from crawler.frontier.autoscalers import has_autoscaler
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspect import HostSnapshot, LaneSnapshot, Snapshot, take_snapshot
+from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.leases import LEASE_TTL_S, Lease
+from crawler.frontier.proxy_health import ProxyHealth
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.frontier.results import LOCK_TTL_S
 from crawler.frontier.robots import RobotsCache
@@ -109,6 +112,22 @@ def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
 def oddities(files: list[dict[str, Any]] | None) -> list[str]:
     """The oddities of `robots_of` as sentences."""
     return [f"{file['origin']}/robots.txt: {file['oddity']}." for file in files or () if file["oddity"]]
+
+
+def proxies_left_out(crawl: Crawl, now: float) -> list[str]:
+    """A sentence for each proxy of the crawl that cannot be connected to; by its number, as its address is secret."""
+    if not crawl.sealed or State(crawl.state).is_over:
+        return []
+    try:
+        number_of_all = len(encryption.opened(crawl.sealed).proxies)
+        health = ProxyHealth(queues.connection(), CrawlKeys(str(crawl.id)), lambda: now)
+        left_out = sorted(health.left_out().items())
+    except (SealBroken, ServiceDown, RedisError):
+        return []
+    return [
+        f"Proxy {number + 1} of {number_of_all} cannot be connected to, and is left out for {duration(until - now)}."
+        for number, until in left_out
+    ]
 
 
 SHOWN_LATELY = 5  # pages given up

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 from functools import partial
 from io import BytesIO
 from typing import Any
@@ -22,6 +23,8 @@ from crawler.crawls.credentials import check_credentials, own_hosts_of
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.loop import fetch
+from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.proxy_health import ProxyHealth
 from crawler.http.client import gateway_of
 from crawler.http.guard import Guard
 from crawler.models import Crawl, Page
@@ -118,6 +121,32 @@ def test_a_crawl_goes_through_its_own_proxy(bench: Bench) -> None:
         bench.work()
         assert proxy.targets() == [f"GET {bench.site.url}{path}" for path in ("/robots.txt", "/", "/a")]
     assert bench.state() == "finished"
+
+
+@pytest.mark.site(SITE)
+def test_a_crawl_goes_on_when_one_of_its_proxies_is_dead_and_says_which(bench: Bench) -> None:
+    with ProxyServer() as proxy:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            dead = f"127.0.0.1:{listener.getsockname()[1]}"
+        sealed = encryption.seal(parse(proxy=f"{dead} 127.0.0.1:{proxy.port}"))
+        start(bench, sealed)
+        health = ProxyHealth(queues.connection(), CrawlKeys(str(bench.crawl.id)), bench.context.now)
+        for _ in range(3):
+            health.note_failure(0)
+        told = [sentence for sentence in why_of(bench.crawl)["sentences"] if "Proxy 1 of 2" in sentence]
+        assert [sentence.partition(" for ")[0] for sentence in told] == [
+            "Proxy 1 of 2 cannot be connected to, and is left out"
+        ]
+        bench.work()
+        assert len(proxy.heads) == 3
+    assert bench.state() == "finished"
+    assert not any("Proxy 1 of 2" in sentence for sentence in why_of(bench.crawl)["sentences"])
+
+
+def test_every_proxy_of_a_crawl_must_be_allowed(bench: Bench) -> None:
+    sealed = encryption.seal(parse(proxy="1.1.1.1:3128 10.0.0.1:3128"))
+    with pytest.raises(RefusedAddress, match=r"The proxy http://10\.0\.0\.1:3128 is refused"):
+        start_crawl(["https://1.1.1.1/"], CrawlOptions(), sealed=sealed)
 
 
 def test_a_crawls_own_proxy_must_be_allowed_as_its_pages_must(bench: Bench) -> None:

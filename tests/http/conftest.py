@@ -9,7 +9,7 @@ import pytest
 OVER_EACH = {
     "test_abort", "test_body", "test_client", "test_client_certificates", "test_connection", "test_failures",
     "test_guard", "test_head", "test_ignored_tls", "test_keep_alive", "test_memory_budget", "test_outgoing",
-    "test_proxy", "test_robots", "test_socks", "test_tls", "test_warc_record", "test_wire",
+    "test_proxies", "test_proxy", "test_robots", "test_socks", "test_tls", "test_warc_record", "test_wire",
 }  # fmt: skip
 
 

@@ -43,14 +43,17 @@ class SocksServer:
         if self.login and not self._is_known(client):
             return
         _, _, _, kind = client.recv(4)
-        family, size = (socket.AF_INET, 4) if kind == 1 else (socket.AF_INET6, 16)
-        address = socket.inet_ntop(family, client.recv(size))
+        if kind == 3:  # a name: of those that it knows all are this machine's
+            address, there = client.recv(client.recv(1)[0]).decode(), "127.0.0.1"
+        else:
+            family, size = (socket.AF_INET, 4) if kind == 1 else (socket.AF_INET6, 16)
+            address = there = socket.inet_ntop(family, client.recv(size))
         port = int.from_bytes(client.recv(2), "big")
         self.targets.append(f"{address}:{port}")
         if self.answer:
             client.sendall(self.answer)
             return
-        with socket.create_connection((address, port)) as upstream:
+        with socket.create_connection((there, port)) as upstream:
             client.sendall(b"\x05\x00\x00\x03\x05proxy\x00\x50")
             back = threading.Thread(target=pour, args=(upstream, client))
             back.start()

@@ -41,6 +41,19 @@ def test_it_is_given_the_address_that_was_checked_and_not_the_name() -> None:
     assert proxy.targets == [f"127.0.0.1:{server.port}"]
 
 
+def test_one_that_resolves_names_is_given_the_name_that_was_checked() -> None:
+    with Server({"/": page()}) as server, SocksServer() as proxy:
+        gateway = Gateway(Proxy.parse(f"socks5h://127.0.0.1:{proxy.port}"), ANY_ADDRESS)
+        for guard, host in (
+            (EVERY_NAME, "site.test"),
+            (EVERY_NAME, "127.0.0.1"),
+            (Guard(resolver=on_loopback), "x.test"),
+        ):
+            with HttpFetcher(guard, "Tester/1", gateway=gateway) as fetcher:
+                fetcher.get(f"http://{host}:{server.port}/")
+    assert proxy.targets == [f"site.test:{server.port}", f"127.0.0.1:{server.port}"]
+
+
 def test_an_address_that_is_not_allowed_is_not_asked_of_it() -> None:
     guard = Guard(resolver=on_loopback)
     with SocksServer() as proxy, through(proxy, guard=guard) as fetcher:

@@ -37,7 +37,7 @@ DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "http-clients.md").re
 def test_the_setting_chooses(settings: Any, http_client: str, name: str, kind: type) -> None:
     settings.CRAWLER_HTTP_CLIENT = name
     with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
-        assert type(fetcher._transport) is kind
+        assert type(fetcher._way.transport) is kind
 
 
 def test_another_name_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +82,8 @@ def test_libcurl_that_asks_for_a_socket_gets_the_one_that_was_opened_and_no_seco
     settings.CRAWLER_HTTP_CLIENT = "curl"
     with Server({"/": page()}) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
         assert fetcher.get(f"{server.origin}/").outcome is Outcome.SUCCESS
-        assert isinstance(fetcher._transport, CurlTransport)
-        assert fetcher._transport._open(0, ("127.0.0.1", server.port)) == pycurl.SOCKET_BAD
+        assert isinstance(fetcher._way.transport, CurlTransport)
+        assert fetcher._way.transport._open(0, ("127.0.0.1", server.port)) == pycurl.SOCKET_BAD
 
 
 def test_a_connection_that_libcurl_gave_up_is_opened_anew_and_judged_anew(settings: Any) -> None:

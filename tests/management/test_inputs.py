@@ -24,6 +24,7 @@ def test_they_are_taken_as_typed() -> None:
     assert known.cookies == (("a", "1"), ("b", "2"))
     assert known.basic == ("user", "pw")
     assert typed("--bearer", "abc", "--proxy", "proxy.test:3128").proxy == "http://proxy.test:3128"
+    assert typed("--proxy", "a.test", "--proxy", "b.test").proxies == ("http://a.test:80", "http://b.test:80")
     assert not typed()
 
 

@@ -24,6 +24,12 @@ MAX_START_URLS = 1000
 MAX_WHOLE_NUMBER = 2**53  # every JSON parser reads it exactly
 
 
+_PROXY = (
+    "Go through this proxy: `http://user:password@host:3128`, also `socks5://` or `socks5h://`. Of several, with "
+    "blanks between, each host has one."
+)
+
+
 class Base(Schema):
     """The fields beside the options."""
 
@@ -33,7 +39,7 @@ class Base(Schema):
     cookies: list[str] = Field([], description="The same for cookies: `a=1; b=2`.")
     auth: str = Field("", description="User and password: `user:password`.")
     bearer: str = Field("", description="A bearer token for the site.")
-    proxy: str = Field("", description="Go through this proxy: `http://user:password@host:3128`.")
+    proxy: str = Field("", description=_PROXY)
     same_credentials: UUID | None = Field(None, description="Send what this earlier crawl of yours sends, instead.")
     allow_private: bool = Field(False, description="Allow addresses that are not public; superusers only.")
 

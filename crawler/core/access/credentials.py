@@ -19,10 +19,12 @@ from crawler.core.urls.normalise import BELOW, host_of, host_typed, origin_of, s
 Pair = tuple[str, str]
 
 MAX_CHARACTERS = 16_000  # of all values together; servers take 8,000 to 16,000 bytes of headers
+MAX_PROXIES = 100
 SHOWN_FROM = 12  # characters a value must have for its first two to be shown
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _VISIBLE = re.compile(r"[ -~]*")
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 _OURS = {
@@ -64,6 +66,11 @@ class Credentials:
     basic: Pair | None = None  # user and password; sent as UTF-8 (RFC 7617, 2.1)
     bearer: str | None = None
     proxy: str | None = None  # "http://user:password@host:port", as `core.urls.addresses` writes it
+    more_proxies: tuple[str, ...] = ()  # further ones; each host has one of all
+
+    @property
+    def proxies(self) -> tuple[str, ...]:
+        return (self.proxy, *self.more_proxies) if self.proxy else ()
 
     def __bool__(self) -> bool:
         return self != NOTHING
@@ -80,14 +87,17 @@ def parse(
 ) -> Credentials:
     """The credentials a user typed, or BadInput naming the field: "headers", "cookies", "auth", "bearer" or "proxy".
 
-    Headers are typed "Name: value", cookies "name=value" or several with ";" between them, `auth` "user:password".
+    Headers are typed "Name: value", cookies "name=value" or several with ";" between them, `auth` "user:password", and
+    several proxies with blanks or line ends between them.
     """
+    proxies = _proxies(proxy)
     typed = Credentials(
         headers=tuple(_header(text) for text in headers if text.strip()),
         cookies=tuple(pair for text in cookies for pair in _cookies(text)),
         basic=_basic(auth) if auth else None,
         bearer=_bearer(bearer.strip()) if bearer.strip() else None,
-        proxy=Proxy.parse(proxy).text if proxy.strip() else None,
+        proxy=proxies[0] if proxies else None,
+        more_proxies=tuple(proxies[1:]),
     )
     _check_together(typed)
     return typed
@@ -140,8 +150,15 @@ def _masked_lines(credentials: Credentials) -> Iterator[str]:
         yield f"Authorization: Basic {known}:{mask(password)}"
     if credentials.bearer is not None:
         yield f"Authorization: Bearer {mask(credentials.bearer)}"
-    if credentials.proxy is not None:
-        yield f"Proxy: {Proxy.parse(credentials.proxy)}"
+    for proxy in credentials.proxies:
+        yield f"Proxy: {Proxy.parse(proxy)}"
+
+
+def _proxies(text: str) -> list[str]:
+    typed = list(dict.fromkeys(Proxy.parse(part).text for part in _BLANKS.split(text.strip()) if part))
+    if len(typed) > MAX_PROXIES:
+        raise BadInput("proxy", f"There are {len(typed)} proxies; a crawl can have {MAX_PROXIES} at most.")
+    return typed
 
 
 def _header(text: str) -> Pair:

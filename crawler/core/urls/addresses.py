@@ -224,7 +224,7 @@ def _port(text: str) -> int:
 
 # HTTP proxies: host, port, and possibly user and password, which are never shown.
 
-SOCKS5 = "socks5"
+SOCKS5, SOCKS5H = "socks5", "socks5h"
 EXAMPLE = "such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -239,7 +239,7 @@ class Proxy:
     port: int
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
-    scheme: str = "http"  # or SOCKS5
+    scheme: str = "http"  # or SOCKS5, or SOCKS5H: it is given names
 
     @classmethod
     def parse(cls, typed: str, name: str = "proxy") -> Proxy:
@@ -248,14 +248,14 @@ class Proxy:
         if _CONTROL.search(text):
             raise BadInput(name, "The proxy's address holds a line end or another control character.")
         scheme = match[1].lower() if (match := _SCHEME.match(text)) else ""
-        if scheme.startswith("socks") and scheme != SOCKS5:
-            hint = "host names are resolved and checked here, and SOCKS5 is the version that is spoken"
-            raise BadInput(name, f"The address of a SOCKS proxy begins with socks5://: {hint}.")
+        if scheme.startswith("socks") and scheme not in (SOCKS5, SOCKS5H):
+            hint = "SOCKS5 is the version that is spoken"
+            raise BadInput(name, f"The address of a SOCKS proxy begins with socks5:// or socks5h://: {hint}.")
         if scheme == "https":
             raise BadInput(
                 name, f"Proxies that are spoken to over TLS are not supported; give one as http://, {EXAMPLE}."
             )
-        if scheme not in ("http", SOCKS5, ""):
+        if scheme not in ("http", SOCKS5, SOCKS5H, ""):
             raise BadInput(name, f"A proxy's address begins with http:// or socks5://, {EXAMPLE}.")
         return cls._read(text.partition("://")[2] if scheme else text, scheme or "http", name)
 
@@ -264,7 +264,7 @@ class Proxy:
         try:
             parts = urlsplit(ada_url.normalize_url(f"http://{text}"))
             host = parts.hostname or ""
-            port = urlsplit(f"//{text}").port or (1080 if scheme == SOCKS5 else 80)
+            port = urlsplit(f"//{text}").port or (1080 if scheme in (SOCKS5, SOCKS5H) else 80)
         except ValueError:
             raise BadInput(name, f"This is not a proxy's address; give one {EXAMPLE}.") from None
         if parts.path not in ("", "/") or parts.query or parts.fragment:
@@ -272,9 +272,13 @@ class Proxy:
         proxy = cls(host, port, unquote(parts.username or ""), unquote(parts.password or ""), scheme)
         if _CONTROL.search(proxy.user + proxy.password) or ":" in proxy.user:
             raise BadInput(name, "The proxy's user cannot hold a colon, nor user or password a control character.")
-        if scheme == SOCKS5 and max(len(proxy.user.encode()), len(proxy.password.encode())) > 255:
+        if proxy.is_socks and max(len(proxy.user.encode()), len(proxy.password.encode())) > 255:
             raise BadInput(name, "A SOCKS proxy's user and password are 255 bytes each at most (RFC 1929).")
         return proxy
+
+    @property
+    def is_socks(self) -> bool:
+        return self.scheme in (SOCKS5, SOCKS5H)
 
     @property
     def text(self) -> str:

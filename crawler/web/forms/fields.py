@@ -217,7 +217,7 @@ class SignInFields(forms.Form):
         label="Proxy",
         required=False,
         widget=NumberInput("url", placeholder="http://proxy.example.com:3128"),
-        help_text="An HTTP proxy to go through, also as http://user:password@host:port.",
+        help_text="To go through: http://user:password@host:port, socks5://, socks5h://; several with blanks between.",
     )
 
 

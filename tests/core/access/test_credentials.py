@@ -221,3 +221,21 @@ def test_whatever_is_typed_what_goes_out_is_one_line_of_ascii(headers: list[str]
             for name, value in request_headers(parse(**typed)).items():  # type: ignore[arg-type]
                 assert f"{name}{value}".isprintable()
                 assert f"{name}{value}".isascii()
+
+
+def test_several_proxies_are_typed_with_blanks_or_lines_between() -> None:
+    typed = parse(proxy=" a.test:3128\nsocks5://user:hidden@b.test \t a.test:3128\r\nsocks5h://c.test ")
+    assert typed.proxies == ("http://a.test:3128", "socks5://user:hidden@b.test:1080", "socks5h://c.test:1080")
+    assert masked(typed) == (
+        "Proxy: http://a.test:3128",
+        "Proxy: socks5://…@b.test:1080",
+        "Proxy: socks5h://c.test:1080",
+    )
+    assert from_json(to_json(typed)) == typed
+    assert parse(proxy="a.test").proxies == ("http://a.test:80",)
+    assert parse().proxies == ()
+
+
+def test_there_are_not_too_many_proxies() -> None:
+    with pytest.raises(BadInput, match="There are 101 proxies; a crawl can have 100 at most"):
+        parse(proxy="\n".join(f"p{number}.test" for number in range(101)))
