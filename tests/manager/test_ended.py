@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 
 from crawler import conf
 from crawler.core.crawl.outcomes import Outcome
@@ -98,6 +100,7 @@ def test_the_deadline_is_named(bench: Bench) -> None:
     bench.work("crawl", at_most=1)
     pause(bench.crawl.id)
     bench.work()
+    Crawl.objects.update(round_began_at=F("round_began_at") - timedelta(hours=1))
     Page.objects.update(expires_at=time.time() - 1)
     resume(bench.crawl.id)
     bench.work()
