@@ -73,7 +73,9 @@ class Crawl(models.Model):
     idle_seconds = models.FloatField(default=0)  # earlier pauses, and the time between rounds
     created_at = models.DateTimeField(default=clock.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)  # or cancelled
-    round = models.SmallIntegerField(default=1)  # incremented each time a retry of dead letters reopens it
+    round = models.SmallIntegerField(
+        default=1
+    )  # incremented each time pages that are added or asked for again reopen it
     round_began_at = models.DateTimeField(default=clock.now)  # a deadline counts from here
 
     # Changed in the transaction that changes the rows they count, by the number of rows changed.
@@ -138,6 +140,7 @@ class Page(models.Model):
     died_with = models.CharField(max_length=16, default="")  # token of the last lease whose worker died; "" = none
     due_at = models.FloatField(default=0)  # epoch seconds; not requested before
     put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After set `due_at`; None = none
+    not_before = models.FloatField(null=True)  # epoch seconds; the time a user chose for it; None = none
     expires_at = models.FloatField(null=True)  # epoch seconds; not requested after; None = no deadline
     given_up = models.BooleanField(default=False)  # a dead letter: it failed, and a retry may succeed
     rendering = models.CharField(max_length=16, default="", db_default="")  # why a browser renders it; "" = it does not

@@ -192,6 +192,8 @@ API = [
     ApiRoute("post", "/crawls/{crawl_id}/resume", WRITE),
     ApiRoute("post", "/crawls/{crawl_id}/cancel", WRITE),
     ApiRoute("post", "/crawls/{crawl_id}/retry-failed", WRITE),
+    ApiRoute("post", "/crawls/{crawl_id}/urls", WRITE, 200, {"urls": ["https://example.com/new"]}),
+    ApiRoute("post", "/crawls/{crawl_id}/again", WRITE, 200, {"pages": [7]}),
     ApiRoute("post", "/crawls/{crawl_id}/hosts/{host}/forget", WRITE),
     ApiRoute("get", "/crawls/{crawl_id}/pages", READ),
     ApiRoute("get", "/crawls/{crawl_id}/pages/{page_id}", READ),

@@ -23,12 +23,14 @@ from crawler.accounts.tokens import make_token, revoke
 from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.placement import Placement
 from crawler.core.errors import ServiceDown
 from crawler.core.extraction.rules import FieldRule
 from crawler.crawls import control, kept_extraction, schedules, start
 from crawler.crawls.control import keep, share
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import release, retry_failed
+from crawler.manager.add import add, ask_again
 from crawler.manager.host_waits import end_host_waits
 from crawler.models import AuditEntry, Channel, Crawl, Schedule
 from crawler.notices.delivery import resend
@@ -70,6 +72,11 @@ def _retried(ann: User) -> None:
     crawl = a_finished_crawl(ann, discovered=1, outcomes={"timeout": 1}, statuses={})
     a_page(crawl, answer=Outcome.TIMEOUT, given_up=True)
     retry_failed(crawl.id)
+
+
+def _asked_again(ann: User) -> None:
+    crawl = a_finished_crawl(ann, discovered=1, outcomes={"2xx": 1}, statuses={"200": 1})
+    ask_again(crawl.id, [a_page(crawl).pk])
 
 
 def _traps_released(ann: User) -> None:
@@ -144,6 +151,8 @@ DEEDS: dict[str, Callable[[User], object]] = {
     "crawl.cancelled": lambda ann: control.cancel(a_crawl(ann).id),
     "crawl.deleted": lambda ann: delete(a_crawl(ann).id),
     "crawl.retried": _retried,
+    "crawl.added_to": lambda ann: add(a_crawl(ann).id, ["https://example.com/new"], Placement()),
+    "crawl.asked_again": _asked_again,
     "crawl.traps_released": _traps_released,
     "crawl.kept": _kept,
     "crawl.extracted_again": _extracted_again,

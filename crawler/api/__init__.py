@@ -10,5 +10,6 @@ paging       keyset paging
 openapi      the API's description, and the page that shows it
 routes/      operations
 schemas/     what they take and return
+python       what code in the same project can do with crawls
 firecrawl/   the same under the names that users of Firecrawl know
 """

@@ -30,6 +30,7 @@ from crawler.api.routes import (
     notices,
     pages,
     progress,
+    queue,
     reports,
     scale,
     schedules,
@@ -67,7 +68,7 @@ api = Api(
 for of_crawls in (
     *(crawls.router, crawls.list_router, control.router, control.sharing_router, progress.router, pages.router),
     *(exports.content_router, reports.router, reports.comparison_router, reports.graph_router, pages.trap_router),
-    *(notices.router, exports.router, progress.event_router),
+    *(notices.router, exports.router, progress.event_router, queue.router),
 ):
     api.add_router("/crawls", of_crawls)
 api.add_router("/extraction", extraction.router)

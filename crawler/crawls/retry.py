@@ -20,7 +20,7 @@ from crawler.models import Crawl
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
-from crawler.storage import quarantine, writer
+from crawler.storage import additions, quarantine, writer
 
 
 def begin_round_if_over(crawl: Crawl, now: float) -> None:
@@ -51,7 +51,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
         if crawl is None:
             return 0
-        reopened = writer.reopen(crawl_id, page_ids, now)
+        reopened = additions.reopen(crawl_id, page_ids, now)
         if reopened:
             begin_round_if_over(crawl, now)
             audit.note("crawl.retried", crawl, after={"pages": reopened})

@@ -31,7 +31,7 @@ MAX_SHOWN_LINES = 5  # invalid lines that are printed
 def load(typed: dict[str, Any], say: Callable[[str], None], *, is_terminal: bool) -> Crawl:
     """The crawl of the given list, once all of it is imported."""
     with ExitStack() as stack:
-        stream = stack.enter_context(_opened(typed["list"]))
+        stream = stack.enter_context(opened(typed["list"]))
         invalid_lines = _InvalidLinesFile(typed["invalid"])
         stack.callback(invalid_lines.close)
         reading = stack.enter_context(_shown(say, is_terminal=is_terminal))
@@ -66,7 +66,7 @@ def result_lines(crawl: Crawl, target: str | None) -> list[str]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def opened(path: str) -> Iterator[BinaryIO]:
     if path == STDIN:
         yield sys.stdin.buffer
         return

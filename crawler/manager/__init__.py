@@ -11,4 +11,5 @@ response_cache    use and fill the HTTP response cache
 reconcile         find running crawls with no sign of life and wake them (R7)
 idle_poller       a job that polls while workers would be idle (R8)
 host_waits        end a host's wait on request
+add               add pages on request, and request some again
 """

@@ -47,7 +47,7 @@ def queue_item(page: OpenPage, options: CrawlOptions) -> QueueItem:
         deaths=page.deaths,
         is_rendered=bool(rendering_of(page, options)),
     )
-    return QueueItem(page.id, lane, page.due_at, page.priority)
+    return QueueItem(page.id, lane, page.waits_until, page.priority)
 
 
 def rendering_of(page: OpenPage, options: CrawlOptions) -> str:

@@ -65,11 +65,10 @@ def dispatch(context: TickContext) -> int:
     began = context.now()
     while drafts := [*_dequeue_drafts(context), *_dequeue_rendered(context)]:
         crash_point("dispatch: slices taken")
-        batches = _build_batches(context, drafts)
+        batches, early = _build_batches(context, drafts)
         worth_sending = [batch for batch in batches if any(part.pages for part in batch.slices)]
-        _complete_empty(
-            context, [draft for draft, batch in zip(drafts, batches, strict=True) if batch not in worth_sending]
-        )
+        empty = [draft for draft, batch in zip(drafts, batches, strict=True) if batch not in worth_sending]
+        _complete_empty(context, empty, early)
         if worth_sending:
             queues.send_batches(worth_sending)
             crash_point("dispatch: batches sent")
@@ -81,20 +80,22 @@ def dispatch(context: TickContext) -> int:
     return 0
 
 
-def _complete_empty(context: TickContext, drafts: Sequence[_BatchDraft]) -> None:
-    """Complete batches whose pages were all closed since they were enqueued: by a limit, a deadline, the cache."""
+def _complete_empty(context: TickContext, drafts: Sequence[_BatchDraft], early: dict[int, OpenPage]) -> None:
+    """Complete batches whose pages were all closed since they were enqueued: by a limit, a deadline, the cache. Pages
+    that are `early` go back to the ready queue."""
     for draft in drafts:
-        for number, (lane, _) in enumerate(draft.slices):
-            context.frontier.leases.complete_slice(draft.id, draft.token, number, lane, (), 0)
+        for number, (lane, ids) in enumerate(draft.slices):
+            back = [queue_item(early[page], context.options) for page in ids if page in early]
+            context.frontier.leases.complete_slice(draft.id, draft.token, number, lane, back, 0)
 
 
 def refill(context: TickContext) -> None:
     """Enqueue open pages by priority, then in the order of their discovery.
 
     With a depth limit the crawl goes level by level: a page's depth is then the least number of links to it, so the
-    limit cuts off the same pages in whatever order responses arrive. A page with a Retry-After of more than
-    MAX_LEVEL_WAIT_S does not hold up deeper levels. Nor do pages with a later time of their own hold up others: if no
-    page in the queue is due, the next ones are let in at once.
+    limit cuts off the same pages in whatever order responses arrive. A page that waits for more than MAX_LEVEL_WAIT_S,
+    for a Retry-After or the time a user chose, does not hold up deeper levels. Nor do pages with a later time of their
+    own hold up others: if no page in the queue is due, the next ones are let in at once.
     """
     soon = context.now() + MAX_LEVEL_WAIT_S
     depth = queries.shallowest_open(context.id, soon) if context.options.max_depth is not None else None
@@ -259,17 +260,22 @@ def _new_draft(*, rendered: bool = False) -> _BatchDraft:
     return _BatchDraft(batch_id(queues.batch_name(rendered=rendered), collector), secrets.token_hex(8), [], rendered)
 
 
-def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> list[Batch]:
-    """The batches with their URLs, without pages that were closed meanwhile or have a cached response. An empty slice
-    stays, so that completing it frees the host's connection."""
+def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple[list[Batch], dict[int, OpenPage]]:
+    """The batches with their URLs, without pages that were closed meanwhile or have a cached response, and without
+    those that are `early`, which are returned, too: a user has given them a later time since they were enqueued, or
+    ended the wait of their host. These go back to the ready queue when their slice is complete. An empty slice stays,
+    so that completing it frees the host's connection."""
     rows = queries.open_pages(context.id, [page for draft in drafts for _, ids in draft.slices for page in ids])
+    now = context.now()
+    early = {page: row for page, row in rows.items() if row.not_before is not None and row.not_before > now}
+    rows = {page: row for page, row in rows.items() if page not in early} if early else rows
     known = look_up(context, rows.values())
     if known.results:
         process_results(context, known.results)
         for result in known.results:
             del rows[result.id]
     policy = fetch_policy(context)
-    return [
+    batches = [
         Batch(
             crawl=str(context.id),
             site=context.crawl.site,
@@ -289,6 +295,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> list[
         )
         for draft in drafts
     ]
+    return batches, early
 
 
 def _tasks(

@@ -50,7 +50,15 @@ from crawler.storage.database import is_lock_timeout
 log = logging.getLogger(__name__)
 
 DELETE_STEPS_PER_SCAN = 10  # steps of unfinished deletions, about a second of work
-SCAN_COLUMNS = ("id", "start_urls", "source", "discovered", "state", "options", "held_until")  # a row may be large
+SCAN_COLUMNS = (
+    "id",
+    "start_urls",
+    "source",
+    "discovered",
+    "state",
+    "options",
+    "held_until",
+)  # a row may be large
 NO_SUCH_KEY = -2  # what PTTL answers where there is no key
 EXPIRY_SLACK_S = 0.002  # added when waiting for a key to expire, so as not to come in the same millisecond
 MS_PER_S = 1000

@@ -122,7 +122,7 @@ def _open_page(row: Page, found_on: str, batch: BatchSeen | None, now: float) ->
         "attempts": row.attempts,
         "deaths": row.deaths,
         "error": row.error,
-        "due_in": rounded(max(0.0, row.due_at - now)),
+        "due_in": rounded(max(0.0, max(row.due_at, row.not_before or 0.0) - now)),
         "expires_in": rounded(None if row.expires_at is None else row.expires_at - now),
         "batch": batch.lease.batch if batch else None,
         "hold": batch.hold.value if batch else None,

@@ -2,6 +2,7 @@
 
 writer          the one writer of page rows (R1)
 deaths          what it writes when a worker died
+additions       a part of it: pages that users add or open again
 counters        the counters of a crawl's row
 sql             the statements of both, and the pages requested per user and day
 page_loads      the statement of how pages loaded in a browser

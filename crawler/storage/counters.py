@@ -39,6 +39,12 @@ class CounterChange:
     limits: Counter[str] = field(default_factory=Counter)  # Limit -> pages it closed
     priorities: set[int] = field(default_factory=set)  # of the pages that were opened
     results: list[PageResult] = field(default_factory=list)  # those that closed pages, in their order
+    repeated: set[int] = field(default_factory=set)  # of these pages, those that a user has asked for again
+
+    @property
+    def new_results(self) -> list[PageResult]:
+        """Those of pages that had no response before: from the same page again nothing is learnt about others."""
+        return [result for result in self.results if result.id not in self.repeated]
 
     def count_closed(
         self, outcome: Outcome, pages: int = 1, http_status: int | None = None, limit: Limit | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from uuid import UUID
 
 from django.db.models import Count, Min, Q, QuerySet, Subquery
@@ -33,6 +33,15 @@ class OpenPage:
     priority: int = USUAL_PRIORITY
     kind: str = PAGE
     rendering: str = ""  # why a browser renders it
+    not_before: float | None = None  # the time a user chose for it
+
+    @property
+    def waits_until(self) -> float:
+        """Epoch seconds before which it is not requested, by a retry or a user's wish."""
+        return max(self.due_at, self.not_before or 0.0)
+
+
+OPEN_PAGE_FIELDS = tuple(field.name for field in fields(OpenPage))
 
 
 def all_rows(crawl: UUID) -> QuerySet[Page]:
@@ -57,6 +66,12 @@ def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
 def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:
     """Which of these pages are open."""
     return set(_open_rows(crawl, ids).values_list("id", flat=True))
+
+
+def open_with_answer(crawl: UUID, ids: Iterable[int]) -> dict[int, bool]:
+    """The open ones of these pages, with whether they had a response before they were opened again."""
+    fetched = _open_rows(crawl, ids).values_list("id", "fetched_at")
+    return {page: fetched_at is not None for page, fetched_at in fetched}
 
 
 def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
@@ -84,13 +99,17 @@ def open_with_attempts(crawl: UUID) -> list[OpenPage]:
     return list(_open(Page.objects.filter(was_tried, crawl_id=crawl, status=Page.OPEN).order_by("id")))
 
 
-def shallowest_open(crawl: UUID, put_off_until: float) -> int | None:
-    """The smallest depth with an open page. Pages with a Retry-After later than `put_off_until` count only when there
-    are no others, so that one of them does not block all deeper pages."""
+def shallowest_open(crawl: UUID, soon: float) -> int | None:
+    """The smallest depth with an open page. Pages that are postponed beyond `soon` (epoch seconds), by a Retry-After or
+    by a user, count only when there are no others, and then by the time of the first: one of them does not block all
+    deeper pages."""
     rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN)
-    depths = rows.aggregate(least=Min("depth"), sooner=Min("depth", filter=~put_off(crawl, put_off_until)))
-    least: int | None = depths["least"] if depths["sooner"] is None else depths["sooner"]
-    return least
+    postponed = Q(due_at__gt=soon) & (Q(put_off__isnull=False) | Q(not_before__gt=soon))
+    depths = rows.aggregate(least=Min("depth"), sooner=Min("depth", filter=~postponed), first=Min("not_before"))
+    if depths["sooner"] is not None or depths["first"] is None:
+        least: int | None = depths["least"] if depths["sooner"] is None else depths["sooner"]
+        return least
+    return rows.order_by("due_at", "depth").values_list("depth", flat=True).first()
 
 
 def put_off(crawl: UUID, until: float) -> Q:
@@ -142,6 +161,5 @@ def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
 
 
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
-    fields = ("id", "url", "attempts", "due_at", "deaths", "died_with", "expires_at", "priority", "kind", "rendering")
-    for values in rows.values_list(*fields):
+    for values in rows.values_list(*OPEN_PAGE_FIELDS):
         yield OpenPage(*values)

@@ -253,6 +253,7 @@ _LISTED = {
     "url": "text",
     "priority": "smallint",
     "due_at": "double precision",
+    "not_before": "double precision",
     "expires_at": "double precision",
     "meta": "jsonb",
 }
@@ -272,13 +273,14 @@ _START = {
     "lastmod": "''",
     "trap_id": "NULL",
     "due_at": "0",
+    "not_before": "NULL",
     "meta": "NULL",
 }
 """Column -> literal, of a start page."""
 
 
 def _insert_statement(types: Mapping[str, str]) -> Statement:
-    columns = (*_INSERTED, "due_at", "meta")
+    columns = (*_INSERTED, "due_at", "not_before", "meta")
     values = ", ".join(f"{{{column}}}" if column in types else _START[column] for column in columns)
     return Statement(
         f"""
@@ -316,6 +318,7 @@ def insert_listed(crawl: Crawl, entries: Sequence[Entry], priorities: Sequence[i
                 "url": entry.url,
                 "priority": priority,
                 "due_at": entry.not_before if entry.not_before is not None and entry.not_before > now else 0,
+                "not_before": entry.not_before,
                 "expires_at": usual if entry.ttl is None else expiry(crawl.chosen, began, now, entry.ttl),
                 "meta": None if entry.meta is None else as_json(entry.meta),
             }

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from msgspec.structs import replace
 
-from crawler.core.crawl.completion import Limit, limit_of_time
+from crawler.core.crawl.completion import Limit, limit_of_time, limit_that_closed
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import SITEMAP, PageResult
@@ -102,7 +102,7 @@ def apply(
             _note_shells(crawl, shells, change)
             redirected = [page for page in found if page.hops] if row.chosen.max_depth is not None else []
             _move_up_redirect_targets(redirected, row, change)
-            judged = quarantine.sort_out(row, found, change.results)
+            judged = quarantine.sort_out(row, found, change.new_results)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
             for ids in _chunks(judged.reopened):
@@ -148,34 +148,6 @@ def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) ->
         if on_closed is not None and rows:
             on_closed(row, [page for page, _ in rows])
         return [page for page, _ in rows]
-
-
-def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
-    """Reopen dead letters (all of them, or those among `ids`), as if they had never been fetched; returns how many."""
-    with change_of(crawl, now) as (row, change):
-        pages = Page.objects.filter(crawl_id=crawl, status=Page.CLOSED, given_up=True)
-        if ids is not None:
-            pages = pages.filter(id__in=list(ids))
-        groups = pages.order_by().values_list("outcome", "http_status").annotate(number=Count("id"))
-        for outcome, http_status, number in list(groups):
-            change.count_reopened(outcome, http_status, number)
-        began = now if row.is_over else row.round_began_at.timestamp()
-        reopened = pages.update(
-            status=Page.OPEN,
-            outcome="",
-            http_status=None,
-            given_up=False,
-            attempts=0,
-            deaths=0,
-            died_with="",
-            rendering="",
-            due_at=0,
-            put_off=None,
-            expires_at=expiry(row.chosen, began, now),
-            fetched_at=None,
-        )
-        change.retries += reopened
-        return reopened
 
 
 def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
@@ -226,7 +198,8 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) ->
     of_page: dict[int, PageResult] = {}
     for result in results:
         of_page.setdefault(result.id, result)
-    closed = queries.still_open(crawl, of_page)
+    had_answer = queries.open_with_answer(crawl, of_page)
+    closed = set(had_answer)
     for page in closed:
         result = of_page[page]
         change.count_closed(result.outcome, http_status=result.http_status)
@@ -240,6 +213,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) ->
         page_loads.store(crawl, (of_page[page] for page in closed))
         hook_calls.store(crawl, (call for page in sorted(closed) for call in of_page[page].hooks))
         change.results += [result for page, result in of_page.items() if page in closed]
+        change.repeated.update(page for page, had in had_answer.items() if had)
     return closed
 
 
@@ -249,17 +223,10 @@ def _move_up_redirect_targets(redirected: Iterable[Discovery], crawl: Crawl, cha
     for page in redirected:
         deeper = Page.objects.filter(crawl_id=crawl.id, key=key_of(page.url), depth__gt=page.depth)
         deeper.filter(status=Page.OPEN).update(depth=page.depth)
-        for cut_off in deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).only("depth", "error"):
+        for cut_off in deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).only("error"):
             deeper.filter(id=cut_off.id).update(status=Page.OPEN, outcome="", error="", depth=page.depth)
             change.count_reopened(Outcome.LIMIT, None, 1)
-            change.limits[_limit_that_closed(cut_off, crawl)] -= 1
-
-
-def _limit_that_closed(page: Page, crawl: Crawl) -> Limit:
-    max_depth = crawl.chosen.max_depth
-    if max_depth is not None and page.depth > max_depth:
-        return Limit.DEPTH
-    return Limit.BYTES if page.error.endswith(" bytes") else Limit.PAGES
+            change.limits[limit_that_closed(cut_off.error)] -= 1
 
 
 def _note_retries(crawl: UUID, retries: Sequence[Retry], change: CounterChange) -> None:

@@ -33,7 +33,17 @@ STANDINGS = {
     "root": Standing(is_superuser=True),
 }
 
-CONTROLLED = ("/pause", "/resume", "/cancel", "/retry-failed", "/traps/release", "/again", "/forget")
+CONTROLLED = (
+    "/pause",
+    "/resume",
+    "/cancel",
+    "/finish",
+    "/urls",
+    "/retry-failed",
+    "/traps/release",
+    "/again",
+    "/forget",
+)
 OWNED = {("delete", "/crawls/{crawl_id}"), ("delete", "/schedules/{schedule_id}")}
 OWNED |= {("post", "/crawls/{crawl_id}/share"), ("post", "/crawls/{crawl_id}/keep")}
 PERSONAL = ("/channels/", "/tokens/")  # nobody sees another's, not even a superuser
@@ -54,7 +64,8 @@ def right_for(route: ApiRoute) -> Right | None:
     if route.method == "get":
         return Right.SEE
     is_cancel = (route.method, route.path) == ("delete", "/crawl/{crawl_id}")  # as Firecrawl has it
-    assert is_cancel or (route.method == "post" and route.path.endswith(CONTROLLED)), f"who may {route}?"
+    is_change = (route.method, route.path) == ("patch", "/crawls/{crawl_id}")
+    assert is_cancel or is_change or (route.method == "post" and route.path.endswith(CONTROLLED)), f"who may {route}?"
     return Right.CONTROL
 
 

@@ -21,17 +21,20 @@ from rq.job import Job
 from rq.utils import now as rq_now
 from rq.worker import BaseWorker
 
+from crawler import clock as shared_clock
 from crawler import crashpoints
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.placement import placed
+from crawler.core.urls.normalise import origin_of
 from crawler.crawls import control, delete, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import rendering, result_buffer, robots_check
 from crawler.fetcher.page import PageFetcher
 from crawler.frontier.keys import CRAWLS
-from crawler.manager import idle_poller, reconcile
+from crawler.manager import add, idle_poller, reconcile
 from crawler.manager import tick as manage
-from crawler.models import Crawl, Delivery
+from crawler.models import Crawl, Delivery, Page
 from crawler.queueing import queues
 from crawler.worker import DEQUEUE_TIMEOUT_S, Worker
 from tests.faults.given import GivenClock, live_by
@@ -128,6 +131,16 @@ class Actor:
 
     def retry_failed(self) -> None:
         retry.retry_failed(_crawl())
+
+    def add(self, path: str, delay: float | None = None) -> None:
+        """Add a page of the site."""
+        crawl = Crawl.objects.get()
+        url = f"{origin_of(crawl.start_urls[0])}{path}"
+        add.add(crawl.id, [url], placed(None, delay, None, None, shared_clock.epoch_seconds()))
+
+    def again(self, path: str) -> None:
+        page = Page.objects.get(url__endswith=path)
+        add.ask_again(page.crawl_id, [page.id])
 
     def release(self) -> None:
         retry.release(_crawl())

@@ -47,6 +47,9 @@ MUCH_LATER: Mapping[str, Answer] = {
 }
 """The crawl waits for a while, then closes what was put off with the response it had."""
 
+LONELY: Mapping[str, Answer] = {"/": page("/a"), "/a": page(), "/late": page()}
+"""No page links to the last one: a user adds it."""
+
 ROUND = "/round" * 7
 CIRCLES: Mapping[str, Answer] = {"/": page("/a", ROUND), "/a": page(), ROUND: page("/late"), "/late": page()}
 """One page looks like one of an endless series, and is quarantined."""
@@ -267,6 +270,24 @@ SCENES: Mapping[str, Scene] = {
         pages=SLOW,
         asked={"/broken": 3, "/slow": 2},
         waits=12,
+    ),
+    "add: committed": Scene(
+        [finished_by(), Deed([["add", "/late"]], [("add: committed", 1, "kill")])],
+        pages=LONELY,
+        rounds=2,
+    ),
+    "add: committed, an open page moved": Scene(
+        [
+            Deed([START, ["add", "/late", 3600.0], ["work", "at hand", 5]]),
+            Deed([["add", "/late", 0.0]], [("add: committed", 1, "kill")]),
+        ],
+        pages=LONELY,
+    ),
+    "again: committed": Scene(
+        [finished_by(), Deed([["again", "/a"]], [("again: committed", 1, "kill")])],
+        pages={"/": page("/a"), "/a": page()},
+        asked={"/a": 2},
+        rounds=2,
     ),
     "release: committed": Scene(
         [finished_by(), Deed([["release"]], [("release: committed", 1, "kill")])],

@@ -8,8 +8,24 @@ import pytest
 
 from tests.management.calls import exit_code
 
-WORDS = {"export": ["--format", "csv"], "links_to": ["http://a.test/"], "page": ["http://a.test/"]}
-COMMANDS = ["status", "why", "pause", "resume", "cancel", "dead_letters", "retry_failed", "report", "release_trap"]
+WORDS = {
+    "export": ["--format", "csv"],
+    "links_to": ["http://a.test/"],
+    "page": ["http://a.test/"],
+    "add": ["http://a.test/"],
+    "again": ["--all"],
+}
+COMMANDS = [
+    "status",
+    "why",
+    "pause",
+    "resume",
+    "cancel",
+    "dead_letters",
+    "retry_failed",
+    "report",
+    "release_trap",
+]
 
 
 @pytest.mark.django_db

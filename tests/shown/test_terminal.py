@@ -34,6 +34,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "scale": [[], ["--json"]],
     "reseal": [[]],
     "retry_failed": [["CRAWL"]],
+    "add": [["CRAWL", TEXTS["terminal"]], ["CRAWL", f"http://evil.test/{TEXTS['terminal']}"]],
+    "again": [["CRAWL", "PAGE"], ["CRAWL", "--all"]],
     "pause": [["CRAWL"]],
     "resume": [["CRAWL"]],
     "cancel": [["CRAWL"]],

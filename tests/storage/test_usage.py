@@ -9,7 +9,7 @@ import pytest
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page, Usage
-from crawler.storage import sql, writer
+from crawler.storage import additions, sql, writer
 from tests.factories import a_crawl, a_page, a_person
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +57,7 @@ def test_what_a_cancel_closes_does_not_count(crawl: Crawl) -> None:
 def test_dead_letters_sent_again_are_not_given_back(crawl: Crawl) -> None:
     writer.apply(crawl.id, results(crawl, Outcome.TIMEOUT), [], [], NOW)
     Page.objects.filter(outcome=Outcome.TIMEOUT).update(given_up=True)
-    assert writer.reopen(crawl.id, None, NOW) == 1
+    assert additions.reopen(crawl.id, None, NOW) == 1
     writer.apply(crawl.id, results(crawl, Outcome.TIMEOUT), [], [], NOW)
     assert counted(crawl) == 2
 

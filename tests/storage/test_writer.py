@@ -18,7 +18,7 @@ from crawler.core.crawl.page_load import FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import Facts
 from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts
-from crawler.storage import bulk, deaths, queries, sql, writer
+from crawler.storage import additions, bulk, deaths, queries, sql, writer
 from crawler.storage.writer import Retry
 
 pytestmark = pytest.mark.django_db
@@ -218,18 +218,18 @@ def test_what_another_try_might_mend_is_a_dead_letter(crawl: Crawl, result: dict
 def test_dead_letters_are_opened_as_if_they_had_never_been_asked_for(crawl: Crawl) -> None:
     failed = PageResult(id=page_id(crawl), attempt=3, outcome=Outcome.SERVER_ERROR, http_status=500)
     writer.apply(crawl.id, [failed], [], [], NOW)
-    assert writer.reopen(crawl.id, None, NOW) == 1
+    assert additions.reopen(crawl.id, None, NOW) == 1
     page = Page.objects.get(id=failed.id)
     assert (page.status, page.outcome, page.attempts, page.given_up) == (Page.OPEN, "", 0, False)
     assert_counters_match_rows(crawl)
-    assert writer.reopen(crawl.id, None, NOW) == 0
+    assert additions.reopen(crawl.id, None, NOW) == 0
 
 
 def test_only_the_dead_letters_asked_for_are_opened(crawl: Crawl) -> None:
     ids = list(Page.objects.order_by("id").values_list("id", flat=True))
     failed = [PageResult(id=page, attempt=3, outcome=Outcome.TIMEOUT) for page in ids]
     writer.apply(crawl.id, failed, [], [], NOW)
-    assert writer.reopen(crawl.id, [ids[1], 10**9], NOW) == 1
+    assert additions.reopen(crawl.id, [ids[1], 10**9], NOW) == 1
     assert list(Page.objects.filter(status=Page.OPEN).values_list("id", flat=True)) == [ids[1]]
     assert_counters_match_rows(crawl)
 
@@ -252,7 +252,7 @@ def test_of_a_page_that_is_asked_for_again_the_last_answer_is_kept(crawl: Crawl)
     page = page_id(crawl)
     busy = PageResult(id=page, attempt=3, outcome=Outcome.SERVER_ERROR, http_status=503, headers="Retry-After: 9")
     writer.apply(crawl.id, [busy], [], [], NOW)
-    writer.reopen(crawl.id, None, NOW)
+    additions.reopen(crawl.id, None, NOW)
     writer.apply(crawl.id, [success(page, headers="Server: x")], [], [], NOW)
     assert PageFacts.objects.get(page_id=page).headers == "Server: x"
 

@@ -74,7 +74,9 @@ def odd(owner: User) -> Crawl:
 
 
 EDGES = [nothing, failed_at_its_start, of_one_page, odd]
-NOT_BY_GET = re.compile(r"/(pause|resume|cancel|delete|share|keep|retry-failed|release-traps|again|extract)$")
+NOT_BY_GET = re.compile(
+    r"/(pause|resume|cancel|finish|add|change|delete|share|keep|retry-failed|release-traps|again|extract)$"
+)
 
 
 def addresses(crawl: Crawl, other: Crawl) -> Iterator[str]:

@@ -184,6 +184,13 @@ def limit_of_time(options: CrawlOptions, round_began_at: float, now: float) -> L
     return Limit.DEADLINE
 
 
+def limit_that_closed(error: str) -> Limit:
+    """The limit that closed a page with the outcome `limit`, by the page's error."""
+    if error.startswith("beyond the limit of "):
+        return Limit.BYTES if error.endswith(" bytes") else Limit.PAGES
+    return Limit.DEPTH if error.startswith("deeper than ") else Limit.SITEMAPS
+
+
 def ended(state: State, tallies: Tallies, limits: Mapping[str, int]) -> Ended | None:
     """Why a crawl in this state ended; None while it is not over. `limits`: Limit -> pages it closed.
 
@@ -255,7 +262,7 @@ def _at_most(limit: Limit, options: CrawlOptions) -> str:
         case Limit.SITEMAPS:
             return f"{counted(MAX_STEPS, 'sitemap')} in a row at most"
         case Limit.PAGE_TTL:
-            own = "the time that the list gives a page"
+            own = "the time that the list or a user gives a page"
             return own if options.page_ttl is None else f"{duration(options.page_ttl)} for a page at most"
         case Limit.DEADLINE:
             return f"{duration(options.deadline or 0)} at most"

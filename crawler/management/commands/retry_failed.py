@@ -5,15 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.core.errors import BadInput
-from crawler.core.urls.normalise import from_person, key_of
 from crawler.crawls.retry import retry_failed
 from crawler.management.base import CrawlerCommand, add_crawl, crawl_of
+from crawler.management.pages import page_of
 from crawler.models import Crawl, Page
 from crawler.reports import text
 from crawler.reports.text import Reply
-
-MAX_ID_DIGITS = 18  # of a primary key
 
 EXAMPLES = """\
 examples:
@@ -50,7 +47,7 @@ class Command(CrawlerCommand):
         if options["page"] is None:
             code = self.print_reply(text.to_retry(retry_failed(crawl.id)))
         else:
-            code = self._retry(crawl, [_page(crawl, typed) for typed in options["page"]])
+            code = self._retry(crawl, [page_of(crawl, typed, "dead-letters") for typed in options["page"]])
         self.warn_without_workers()
         return code
 
@@ -62,15 +59,3 @@ class Command(CrawlerCommand):
             return code
         listed = "; ".join(f"{page.url} ({page.http_status or text.outcome(page.outcome)})" for page in others)
         return self.print_reply(Reply(f"Not retried, because it is not a dead letter: {listed}.", is_so=False))
-
-
-def _page(crawl: Crawl, typed: str) -> Page:
-    """The page of this crawl with this URL or number. Raises BadInput if there is none."""
-    pages = Page.objects.filter(crawl=crawl)
-    if typed.isdecimal() and len(typed) <= MAX_ID_DIGITS:
-        found = pages.filter(pk=int(typed)).first()
-    else:
-        found = pages.filter(key=key_of(from_person(typed))).first()
-    if found is None:
-        raise BadInput("page", f"This crawl has no page {typed!r}; `manage.py dead-letters {crawl.id}` lists them.")
-    return found

@@ -36,6 +36,8 @@ STEPS = {
     "delete": 60,
     "send again": 25,
     "release traps": 25,
+    "add pages": 30,
+    "ask again": 30,
 }
 """Job or verb -> how many steps it takes, about (see `stage`)."""
 
@@ -56,12 +58,14 @@ REACHED_BY = {
     "cancel": "cancel",
     "delete": "delete",
     "retry": "send again",
+    "add": "add pages",
+    "again": "ask again",
 }
 """First word of a crash point -> the job or verb that comes there."""
 
 NAMED = {actor: [name for name in crash_points() if REACHED_BY.get(name.partition(":")[0]) == actor] for actor in STEPS}
 
-VERBS = ("pause", "resume", "cancel", "send again", "release traps", "delete")
+VERBS = ("pause", "resume", "cancel", "send again", "release traps", "add pages", "ask again", "delete")
 
 
 @dataclass(frozen=True)
@@ -235,6 +239,12 @@ class Happenings(People):
 
     def somebody_releases_traps(self) -> None:
         self._govern("release traps")
+
+    def somebody_adds(self) -> None:
+        self._govern("add pages")
+
+    def somebody_asks_again(self) -> None:
+        self._govern("ask again")
 
     def somebody_deletes(self) -> None:
         self._govern("delete")

@@ -8,6 +8,7 @@ from contextlib import ExitStack, nullcontext
 from functools import partial
 from random import Random
 from types import SimpleNamespace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -26,10 +27,11 @@ from crawler.frontier.keys import CrawlKeys
 from crawler.manager import collect, dispatch, idle_poller, reconcile
 from crawler.manager import finish as conclude
 from crawler.manager import tick as manage
-from crawler.models import Crawl, Trap
+from crawler.manager.context import TickContext
+from crawler.models import Crawl, Page, Trap
 from crawler.notices import delivery
 from crawler.queueing import queues
-from crawler.storage import queries, writer
+from crawler.storage import additions, queries, writer
 from tests.manager.machine import memory
 from tests.manager.machine.browser import WorldBrowser
 from tests.manager.machine.clock import SLOWER, Clock, OneAfterAnother, Pulse
@@ -88,7 +90,10 @@ class Machine:
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conf, "collectors", lambda: self.collectors),
             (conclude, "mark_finished", self._finished_by(conclude.mark_finished)),
-            (writer, "reopen", self._reopened_by(writer.reopen)),
+            (additions, "reopen", self._reopened_by(additions.reopen)),
+            (additions, "add", self._added_by(additions.add)),
+            (additions, "open_again", self._opened_again_by(additions.open_again)),
+            (dispatch, "_build_batches", self._built_by(dispatch._build_batches)),
             (writer, "release", self._released_by(writer.release)),
             (traps, "COMBINATIONS", {2: 2, traps.FILTERS: 2}),
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
@@ -144,6 +149,62 @@ class Machine:
                 assert number == len(expected)
                 ledger.reopened(expected)
             return number
+
+        return watched
+
+    def _added_by(self, add: Callable[..., additions.Changed]) -> Callable[..., additions.Changed]:
+        """Each URL is a page once: new, open as it was, or closed as it was unless it is wanted again."""
+
+        def watched(crawl: UUID, urls: Sequence[str], *given: Any, again: bool, **more: Any) -> additions.Changed:
+            with self.stage.nobody():
+                ledger = self.ledger_of(crawl)
+                before = {row.url: row for row in ledger.rows()}
+            done = add(crawl, urls, *given, again=again, **more)
+            with self.stage.nobody():
+                after = {row.url: row for row in ledger.rows()}
+                assert len(after) == len(ledger.rows()), "a page was added twice"
+                assert set(after) == {*before, *urls}
+                named = [before[url] for url in urls if url in before]
+                closed = {row.id for row in named if row.is_closed}
+                opened = {row.id for row in before.values() if row.is_closed and not after[row.url].is_closed}
+                assert opened == set(done.again) <= closed
+                assert again or not opened
+                assert done.added == len(urls) - len(named)
+                assert not any(after[url].is_closed for url in urls if url not in before)
+                ledger.reopened(done.again)
+            return done
+
+        return watched
+
+    def _opened_again_by(self, open_again: Callable[..., Sequence[int]]) -> Callable[..., Sequence[int]]:
+        """Those that are named, and no others."""
+
+        def watched(crawl: UUID, ids: Sequence[int], *given: Any) -> Sequence[int]:
+            with self.stage.nobody():
+                ledger = self.ledger_of(crawl)
+                closed = {row.id for row in ledger.rows() if row.is_closed}
+                expected = {row.id for row in ledger.rows() if row.id in ids and row.outcome not in ("", Outcome.TRAP)}
+            done = open_again(crawl, ids, *given)
+            with self.stage.nobody():
+                assert closed - {row.id for row in ledger.rows() if row.is_closed} == expected == set(done)
+                ledger.reopened(done)
+            return done
+
+        return watched
+
+    def _built_by(self, build: Callable[..., Any]) -> Callable[..., Any]:
+        """No batch has a page before its time."""
+
+        def early() -> set[int]:
+            with self.stage.nobody():
+                return set(Page.objects.filter(not_before__gt=self.clock.now).values_list("id", flat=True))
+
+        def watched(context: TickContext, drafts: Sequence[Any]) -> Any:
+            before = early()
+            batches, left_out = build(context, drafts)
+            handed_out = {task.id for batch in batches for part in batch.slices for task in part.pages}
+            assert not handed_out & before & early(), "handed out before its time"
+            return batches, left_out
 
         return watched
 

@@ -1,5 +1,5 @@
-"""What people do: they begin, pause, resume, cancel and delete crawls, send dead letters again and release traps. Each
-may die in its middle, and so leave the rest undone, or be overtaken there by others."""
+"""What people do: they begin, pause, resume, cancel and delete crawls, send dead letters again, release traps, add
+pages and ask for some again. Each may die in its middle, and so leave the rest undone, or be overtaken by others."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.placement import placed
 from crawler.crawls import control, retry, start
 from crawler.crawls.delete import delete
+from crawler.manager import add
 from crawler.models import Crawl
 from tests.manager.machine.ledger import Ledger
 from tests.manager.machine.machine import Machine
 from tests.manager.machine.stage import Process
-from tests.manager.machine.world import EVENTS, HOOK, STARTS
+from tests.manager.machine.world import ADDABLE, EVENTS, HOOK, STARTS
 
 
 class People(Machine):
@@ -56,6 +58,25 @@ class People(Machine):
         process = process or Process()
         with self.stage.process(process):
             retry.release(ledger.id)
+        self.needs_help |= process.is_dead
+
+    def add_pages(self, ledger: Ledger, process: Process | None = None) -> None:
+        """Some pages, known or not, for now or later, some of them again."""
+        process, chance = process or Process(), self.chance
+        names = chance.sample(ADDABLE, chance.randint(1, 3))
+        delay, priority = chance.choice((None, 0.0, 8.0, 30.0)), chance.choice((None, None, 0, 9))
+        place = placed(priority, delay, None, chance.choice((None, None, 20.0)), self.clock.now)
+        self.tell(f"    {names}, {place}")
+        with self.stage.process(process):
+            add.add(ledger.id, [self.world.url(name) for name in names], place, again=chance.random() < 0.3)
+        self.needs_help |= process.is_dead
+
+    def ask_again(self, ledger: Ledger, process: Process | None = None) -> None:
+        process = process or Process()
+        closed = sorted(row.id for row in ledger.rows() if row.is_closed)
+        ids = self.chance.sample(closed, min(len(closed), self.chance.randint(1, 3)))
+        with self.stage.process(process):
+            add.ask_again(ledger.id, ids)
         self.needs_help |= process.is_dead
 
     def delete(self, ledger: Ledger, process: Process | None = None) -> None:

@@ -79,14 +79,16 @@ class Story(Happenings):
             case ("resume", _):
                 self.pause(self.ledgers[0])
                 self.resume(self.ledgers[0], process)
-            case ("cancel", _):
-                self.cancel(self.ledgers[0], process)
-            case ("delete", _):
-                self.delete(self.ledgers[0], process)
+            case ("cancel" | "delete", _):
+                self._act_on(self.ledgers[0], actor, process)
             case ("send again", _):
                 while not self.ledgers[0].dead_letters():
                     self._work(1)
                 self.send_again(self.ledgers[0], process)
+            case ("add pages" | "ask again", _):
+                while not any(row.is_closed for row in self.ledgers[0].rows()):
+                    self._work(1)
+                self._act_on(self.ledgers[0], actor, process)
             case (_, "repair: deaths counted" | "repair: pages lost" | "fetch: suspect in hand"):
                 self._die_in_a_job("fetch: batch claimed")
                 process = self._die_in_a_job(moment)

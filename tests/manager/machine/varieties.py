@@ -27,6 +27,9 @@ GOVERNING = (
     "send again",
     "send again",
     "release traps",
+    "add pages",
+    "add pages",
+    "ask again",
     "delete",
 )
 AMONG_PEOPLE = (*GOVERNING, "a tick past the lock", "a job", "a late report arrives")
@@ -65,6 +68,8 @@ GOVERNED = {
     "somebody cancels": 1,
     "somebody sends again": 3,
     "somebody releases traps": 3,
+    "somebody adds": 4,
+    "somebody asks again": 2,
     "somebody deletes": 1,
 }
 LIMITED = {
@@ -74,6 +79,8 @@ LIMITED = {
     "somebody resumes": 3,
     "somebody sends again": 3,
     "somebody releases traps": 2,
+    "somebody adds": 2,
+    "somebody asks again": 2,
 }
 EARLY = {"ack": "early"}
 LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 30.0, "delay": 1.0})

@@ -88,6 +88,10 @@ PLAN: dict[str, Planned] = {
 }
 
 
+ADDABLE = tuple(name for name in PLAN if not name.startswith(tuple(SHAPES.values())))
+"""The pages that users add: what they add is in no trap."""
+
+
 class World:
     """The two hosts. A page is called "host/path" here; its URL depends on the ports of this run."""
 

@@ -1,0 +1,84 @@
+"""The public Python API: what code of your own, in the same Django project, can do with crawls. See docs/queue.md.
+
+A crawl is named by its row or by its id. Who may do what is not checked here: the calling code decides that. `BadInput`
+says what cannot be used, `NoCrawl` that there is no such crawl; while Redis or the database does not respond, their own
+errors are raised, and nothing was changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+from crawler import clock
+from crawler.core.crawl.placement import Added, AskedAgain, Refused, placed
+from crawler.core.errors import BadInput
+from crawler.manager import add as adding
+from crawler.models import Crawl
+
+__all__ = ["Added", "AskedAgain", "BadInput", "NoCrawl", "Refused", "add", "again"]
+
+
+T = TypeVar("T")
+
+
+class NoCrawl(LookupError):
+    """There is no such crawl, or not any more."""
+
+
+def add(
+    crawl: Crawl | UUID | str,
+    urls: Iterable[str],
+    *,
+    priority: int | None = None,
+    delay: float | None = None,
+    not_before: datetime | None = None,
+    ttl: float | None = None,
+    again: bool = False,
+) -> Added:
+    """Add pages to a crawl, 10,000 at most, all or none of them; what happened to each URL is counted in the answer.
+
+    `priority` is 10 (first) to 0 (last). They are not requested before `delay` seconds have passed, or before the time
+    `not_before` (aware), and not later than `ttl` seconds after that. A page that is open already gets the time and
+    priority that are given; one that has its outcome is requested only if it is wanted `again`. A crawl that was over
+    runs again.
+    """
+    at = _epoch(not_before)
+    place = placed(priority, delay, at, ttl, clock.epoch_seconds())
+    return _found(adding.add(_id_of(crawl), list(urls), place, again=again))
+
+
+def again(
+    crawl: Crawl | UUID | str,
+    pages: Iterable[int],
+    *,
+    priority: int | None = None,
+    delay: float | None = None,
+    not_before: datetime | None = None,
+    ttl: float | None = None,
+) -> AskedAgain:
+    """Request pages again that have their outcome, by their ids: `Page.objects.filter(...).values_list("id",
+    flat=True)`. The other arguments are those of `add`."""
+    place = placed(priority, delay, _epoch(not_before), ttl, clock.epoch_seconds())
+    return _found(adding.ask_again(_id_of(crawl), pages, place))
+
+
+def _id_of(crawl: Crawl | UUID | str) -> UUID:
+    try:
+        return crawl.id if isinstance(crawl, Crawl) else UUID(str(crawl))
+    except ValueError:
+        raise NoCrawl(f"There is no crawl {crawl!r}.") from None
+
+
+def _epoch(moment: datetime | None) -> float | None:
+    if moment is not None and moment.tzinfo is None:
+        raise BadInput("not_before", "The time must name its zone, as django.utils.timezone.now() does.")
+    return None if moment is None else moment.timestamp()
+
+
+def _found(done: T | None) -> T:
+    if done is None:
+        raise NoCrawl("There is no such crawl.")
+    return done

@@ -1,0 +1,169 @@
+"""Operations that use a crawl as a queue: add pages, request pages again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from ninja import Query, Router, Schema
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from crawler import clock
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.lookups import crawl_named
+from crawler.api.openapi import described
+from crawler.api.paging import RowId
+from crawler.api.problems import Problem
+from crawler.api.schemas.page import PageFilters
+from crawler.core.access.permissions import Right, Scope
+from crawler.core.crawl.placement import MAX_URLS, Added, Placement, placed
+from crawler.core.errors import BadInput
+from crawler.manager.add import add, ask_again
+from crawler.models import Crawl
+from crawler.reports import adding, text
+
+T = TypeVar("T")
+
+router = Router(tags=["crawls"])
+
+
+class Placed(Schema):
+    """Where pages stand in the queue."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    priority: int | None = Field(None, description="10 = first, 0 = last; 5 for new pages without it.")
+    delay: float | None = Field(None, description="Seconds to pass before they are requested.")
+    not_before: AwareDatetime | None = Field(None, description="The same as a time; not beside `delay`.")
+    ttl: float | None = Field(None, description="Seconds after that time, beyond which they are not requested.")
+
+    def place(self) -> Placement:
+        """BadInput if it cannot be used."""
+        at = None if self.not_before is None else self.not_before.timestamp()
+        return placed(self.priority, self.delay, at, self.ttl, clock.epoch_seconds())
+
+
+class PagesToAdd(Placed):
+    """Pages to add to a crawl."""
+
+    urls: list[str] = Field(min_length=1, max_length=MAX_URLS, description="Their URLs, as one types them.")
+    again: bool = Field(False, description="Request those again that have their outcome.")
+
+
+class RefusedUrl(Schema):
+    url: str = Field(description="As it was sent.")
+    why: str
+
+
+class AddedPages(Schema):
+    """What happened to the URLs; each is counted once."""
+
+    added: int = Field(description="New pages.")
+    moved: int = Field(description="Open pages with the time or priority that was sent.")
+    waiting: int = Field(description="Open pages that stay where they are: neither was sent.")
+    again: int = Field(description="Pages that had their outcome, and are open again.")
+    closed: int = Field(description="Pages that have their outcome, and keep it.")
+    refused: int = Field(description="URLs out of the crawl's scope, malformed, or of addresses that are not allowed.")
+    reasons: list[RefusedUrl] = Field(description="The first ten of those.")
+    reopened: bool = Field(description="The crawl was over, and runs again.")
+    message: str = Field(description="The same in words.")
+
+
+class PagesAgain(Placed):
+    """Pages to request again: those named, or without `pages` those that pass the filters in the query."""
+
+    pages: list[RowId] | None = Field(None, max_length=MAX_URLS, description="Their ids.")
+    all: bool = Field(False, description="All pages that the receipt counts, in place of a filter.")
+
+
+class AskedPages(Schema):
+    again: int = Field(description="Pages that had their outcome, and are open again.")
+    left: int = Field(description="Pages that are open, in a trap, or only recorded: they stay as they are.")
+    reopened: bool = Field(description="The crawl was over, and runs again.")
+    message: str = Field(description="The same in words.")
+
+
+ADDED_EXAMPLE = {
+    "added": 1,
+    "moved": 0,
+    "waiting": 0,
+    "again": 0,
+    "closed": 0,
+    "refused": 1,
+    "reasons": [{"url": "https://example.net/", "why": "It is outside the crawl's scope."}],
+    "reopened": True,
+    "message": "1 page added; 1 page refused. The crawl was over and runs again.",
+}
+
+
+@router.post(
+    "/{uuid:crawl_id}/urls",
+    operation_id="queue_add_pages",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=AddedPages,
+    summary="Add pages",
+    openapi_extra=described(
+        ADDED_EXAMPLE, sends={"urls": ["https://example.com/new", "https://example.net/"], "delay": 60}
+    ),
+)
+def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str, Any]:
+    """All in one transaction. A page that is open already gets the time and priority that are sent. A crawl that was
+    over runs again."""
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    return shown(_found(add(crawl.id, body.urls, body.place(), again=body.again)))
+
+
+@router.post(
+    "/{uuid:crawl_id}/again",
+    operation_id="queue_ask_again",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=AskedPages,
+    summary="Request pages again",
+    openapi_extra=described(
+        {
+            "again": 2,
+            "left": 0,
+            "reopened": True,
+            "message": "Asked for again: 2 pages. The crawl was over and runs again.",
+        },
+        sends={"pages": [4711, 4712]},
+    ),
+)
+def again(
+    request: ApiRequest, crawl_id: UUID, body: PagesAgain, chosen: Annotated[PageFilters, Query()]
+) -> dict[str, Any]:
+    """As if they had never been requested: those in `pages`, or all that pass the filters in the query, which are
+    those of the list of pages. A crawl that was over runs again."""
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    done = _found(ask_again(crawl.id, _selected(crawl, body, chosen), body.place()))
+    message = adding.to_ask_again(done).line
+    return {"again": done.again, "left": done.left, "reopened": done.has_reopened, "message": message}
+
+
+def shown(done: Added) -> dict[str, Any]:
+    return {
+        "added": done.added,
+        "moved": done.moved,
+        "waiting": done.waiting,
+        "again": done.again,
+        "closed": done.closed,
+        "refused": done.refused,
+        "reasons": [{"url": refused.url, "why": refused.why} for refused in done.reasons],
+        "reopened": done.has_reopened,
+        "message": adding.to_add(done).line,
+    }
+
+
+def _selected(crawl: Crawl, body: PagesAgain, chosen: PageFilters) -> Iterable[int]:
+    ways = [body.pages is not None, bool(chosen.model_dump(exclude_defaults=True)), body.all]
+    if ways.count(True) != 1:
+        raise BadInput("pages", "Name the pages in `pages`, or give filters in the query, or `all`: one of these.")
+    return body.pages if body.pages is not None else chosen.pages(crawl).values_list("id", flat=True)
+
+
+def _found(done: T | None) -> T:
+    """404 if the crawl was deleted meanwhile."""
+    if done is None:
+        raise Problem(404, text.GONE.line)
+    return done

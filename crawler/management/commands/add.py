@@ -1,0 +1,89 @@
+"""`manage.py add`: adds pages to a crawl."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from crawler.core.crawl.placement import MAX_URLS, Added, Placement
+from crawler.core.errors import BadInput
+from crawler.core.url_lists.entries import Entry, entries_of
+from crawler.core.url_lists.reader import PIECE_BYTES, Columns
+from crawler.management.base import CrawlerCommand, Exit, ExitWith, add_crawl, crawl_of
+from crawler.management.list_input import STDIN, opened
+from crawler.management.placement import add_place, place_of
+from crawler.manager.add import add
+from crawler.reports import adding, text
+
+EXAMPLES = """\
+examples:
+  python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/new
+  python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/news --delay 10m --priority 9
+  python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --list urls.txt --again
+
+A page that waits already gets the time and priority that are given. One that has its outcome
+keeps it, unless --again asks for it again. A crawl that was over runs again.
+
+exit codes:
+  0    every URL was added, or is in the crawl already
+  1    some URLs were refused, or a service is down
+  2    invalid arguments, or there is no such crawl; nothing was added
+"""
+
+
+class Command(CrawlerCommand):
+    """Add pages to a crawl that is running, waits for pages, or is over."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        parser.add_argument("urls", nargs="*", metavar="URL", help="the pages to add")
+        parser.add_argument("--list", metavar="FILE", help="add each URL in FILE, text or CSV; - is stdin")
+        parser.add_argument("--list-column", default="", metavar="C", help="its column of URLs, by name or number")
+        parser.add_argument("--again", action="store_true", help="request pages again that have their outcome")
+        parser.add_argument("--json", action="store_true", help="print what happened as one JSON object")
+        add_place(parser)
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl, place = crawl_of(options["id"]), place_of(options)
+        if bool(options["urls"]) == bool(options["list"]):
+            raise BadInput("urls", "Give URLs, or a list with --list FILE.")
+        total = Added()
+        for urls in _parts(options):
+            done = add(crawl.id, urls, place, again=options["again"])
+            if done is None:
+                raise ExitWith(Exit.NOT_DONE, text.GONE.line)
+            total = total.plus(done)
+        return self._tell(total, place, as_json=options["json"])
+
+    def _tell(self, done: Added, place: Placement, *, as_json: bool) -> int:
+        if as_json:
+            self.print_json(asdict(done))
+        else:
+            self.print(f"{adding.to_add(done).line}\n")
+            for line in adding.reasons_lines(done):
+                self.say(f"  {line}")
+        if place.not_before is None:
+            self.warn_without_workers()
+        return Exit.NOT_DONE if done.refused else Exit.DONE
+
+
+def _parts(options: dict[str, Any]) -> Iterator[Sequence[str]]:
+    """The URLs, as many at a time as are added in one transaction. Those of a list are read as they are needed."""
+    if not options["list"]:
+        urls = iter(options["urls"])
+        while part := list(islice(urls, MAX_URLS)):
+            yield part
+        return
+    with opened(options["list"]) as stream:
+        name = "stdin" if options["list"] == STDIN else Path(options["list"]).name
+        pieces = iter(lambda: stream.read(PIECE_BYTES), b"")
+        items = entries_of(pieces, name, Columns(options["list_column"]))
+        while lines := list(islice(items, MAX_URLS)):
+            yield [line.url if isinstance(line, Entry) else line.text for line in lines]

@@ -1,0 +1,199 @@
+"""Adds pages to a crawl, moves open ones in its queue, and asks for closed ones again. A crawl that was over runs in
+its next round."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import UUID
+
+from django.db import transaction
+from redis.exceptions import RedisError
+
+from crawler import clock, logs
+from crawler.accounts import audit
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.placement import MAX_URLS, REASONS_TOLD, Added, AskedAgain, Placement, Refused
+from crawler.core.errors import BadInput
+from crawler.core.urls.crawl_scope import Scope, Side
+from crawler.core.urls.normalise import from_person, host_and_port, host_of
+from crawler.crashpoints import crash_point
+from crawler.crawls.retry import begin_round_if_over
+from crawler.http.errors import AddressRefused, FetchTimeout, NameNotFound, NotConnected
+from crawler.http.guard import Guard, guard_of
+from crawler.manager.context import context_of, queue_item
+from crawler.models import Crawl
+from crawler.notices.outbox import request_delivery
+from crawler.queueing import queues
+from crawler.queueing.wakeups import ensure_poller, wake
+from crawler.storage import additions, queries
+from crawler.storage.queries import OpenPage
+
+log = logging.getLogger(__name__)
+
+MAX_LOOKUPS = 20  # host names that are resolved; others are judged when they are requested, as all are
+PAGES_PER_TRANSACTION = 5_000  # that are asked for again
+
+LOADING = "Its list is still being read; add pages once the crawl runs."
+
+
+def add(crawl_id: UUID, references: Sequence[str], place: Placement, *, again: bool = False) -> Added | None:
+    """Add pages by their URLs as a user types them, 10,000 at most, in one transaction; None if there is no such crawl.
+
+    An open page gets the time and priority that are named; a closed one stays closed unless it is wanted `again`.
+    BadInput for too many URLs, and while the crawl's list is being read; a URL that cannot be added is told in the
+    answer.
+    """
+    if len(references) > MAX_URLS:
+        raise BadInput("urls", f"Add {MAX_URLS:,} URLs at most at a time, not {len(references):,}.")
+    crawl = Crawl.objects.filter(id=crawl_id).first()
+    if crawl is None:
+        return None
+    judged = dict(_judged(crawl, references))
+    refused = [Refused(given, why) for given, (_, why) in judged.items() if why]
+    urls = list(dict.fromkeys(url for url, why in judged.values() if not why))
+    queues.connection().ping()
+    now, context = clock.epoch_seconds(), context_of(crawl)
+    ready_queue = context.frontier.ready_queue
+
+    def handed_out(pages: Sequence[OpenPage]) -> set[int]:
+        return ready_queue.handed_out_among((page.id, page.priority) for page in pages)
+
+    with transaction.atomic():
+        crawl = _locked(crawl_id)
+        if crawl is None:
+            return None
+        was_over = crawl.is_over
+        done = additions.add(crawl_id, urls, place, now, again=again, handed_out=handed_out)
+        counts = {"added": done.added, "moved": len(done.moved), "again": len(done.again)}
+        if done.added or done.again:
+            begin_round_if_over(crawl, now)
+        if any(counts.values()):
+            audit.note("crawl.added_to", crawl, after=counts)
+        if done.moved or done.again:
+            ready_queue.rewind()  # before the commit: a crash behind it must not leave pages out
+    crash_point("add: committed")
+    if any(counts.values()):
+        _take_effect(crawl, done.moved, done.again)
+    return Added(
+        added=done.added,
+        moved=len(done.moved),
+        waiting=done.waiting,
+        again=len(done.again),
+        closed=len(done.closed),
+        refused=len(refused),
+        reasons=tuple(refused[:REASONS_TOLD]),
+        has_reopened=was_over and bool(done.added or done.again),
+    )
+
+
+def ask_again(crawl_id: UUID, pages: Iterable[int], place: Placement | None = None) -> AskedAgain | None:
+    """Open closed pages of a crawl again, as if they had never been requested: those with these ids. None if there is
+    no such crawl.
+
+    Of many pages some are opened in each transaction: if the process dies, the rest stays closed.
+    """
+    queues.connection().ping()
+    named = list(dict.fromkeys(pages))  # all of them now: a filter may select those that are opened no longer
+    if not named and not Crawl.objects.filter(id=crawl_id).exists():
+        return None
+    again, has_reopened = 0, False
+    for at in range(0, len(named), PAGES_PER_TRANSACTION):
+        part = _open_some(crawl_id, named[at : at + PAGES_PER_TRANSACTION], place or Placement())
+        if part is None:
+            return None
+        again, has_reopened = again + part.again, has_reopened or part.has_reopened
+    return AskedAgain(again, len(named) - again, has_reopened)
+
+
+def _open_some(crawl_id: UUID, ids: Sequence[int], place: Placement) -> AskedAgain | None:
+    now = clock.epoch_seconds()
+    with transaction.atomic():
+        crawl = _locked(crawl_id)
+        if crawl is None:
+            return None
+        was_over = crawl.is_over
+        opened = additions.open_again(crawl_id, ids, place, now)
+        if not opened:
+            return AskedAgain()
+        begin_round_if_over(crawl, now)
+        audit.note("crawl.asked_again", crawl, after={"pages": len(opened)})
+        context_of(crawl).frontier.ready_queue.rewind()  # before the commit, as in `add`
+    crash_point("again: committed")
+    _take_effect(crawl, (), opened)
+    return AskedAgain(len(opened), has_reopened=was_over)
+
+
+def _locked(crawl_id: UUID) -> Crawl | None:
+    """The crawl with its row locked; None if it is deleted, or is being deleted. BadInput while its list is read."""
+    crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
+    if crawl is None or context_of(crawl).frontier.is_being_deleted():
+        return None
+    if crawl.state == State.LOADING:
+        raise BadInput("urls", LOADING)
+    return crawl
+
+
+def _take_effect(crawl: Crawl, moved: Sequence[OpenPage], again: Sequence[int]) -> None:
+    """Move waiting pages in the ready queue, have the others filled in, and wake the manager. If Redis does not
+    respond, `reconcile` does the rest."""
+    context = context_of(crawl)
+    frontier = context.frontier
+    try:
+        if again:
+            frontier.requeue_dead_letters(again)
+        if moved:
+            before = {page.id: page.priority for page in moved}
+            rows = queries.open_pages(crawl.id, before).values()
+            frontier.ready_queue.move((queue_item(row, context.options), before[row.id]) for row in rows)
+            frontier.ready_queue.rewind()  # again: a tick may have refilled the ready queue before the commit
+        frontier.clear_close_at()
+        wake(frontier, crawl.site)
+        ensure_poller()
+        request_delivery(crawl)
+    except RedisError as error:
+        log.warning("pages of crawl %s wait for Redis: %s", crawl.id, error, extra=logs.of(crawl.id))
+
+
+def _judged(crawl: Crawl, references: Sequence[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """What was given -> the URL of the page, or why it is refused. The pages of a list have no scope."""
+    scope = None if crawl.source else Scope.of(crawl.start_urls, crawl.chosen)
+    doors = _Doors(guard_of(crawl.chosen.private_hosts), {host_of(url) for url in crawl.start_urls})
+    for given in references:
+        try:
+            url = from_person(given)
+        except BadInput as error:
+            yield given, ("", error.message)
+            continue
+        url = url if scope is None else scope.tidied(url)
+        side = Side.INSIDE if scope is None else scope.side(url)
+        why = {Side.OUTSIDE: "It is outside the crawl's scope.", Side.NOWHERE: "An exclude pattern matches it."}
+        yield given, (url, why[side] if side is not Side.INSIDE else doors.refusal(url))
+
+
+class _Doors:
+    """Which hosts the guard refuses. Those of start URLs were checked at the start, and all are when they are
+    requested: a name that cannot be resolved now is not refused."""
+
+    def __init__(self, guard: Guard, known: set[str]) -> None:
+        self._guard, self._lookups = guard, 0
+        self._refusals = dict.fromkeys(known, "")
+
+    def refusal(self, url: str) -> str:
+        """Why it is refused; "" = it is not."""
+        host = host_of(url)
+        if host not in self._refusals:
+            self._refusals[host] = self._check(url)
+        return self._refusals[host]
+
+    def _check(self, url: str) -> str:
+        self._lookups += 1
+        if self._lookups > MAX_LOOKUPS:
+            return ""
+        try:
+            self._guard.resolve(*host_and_port(url))
+        except AddressRefused as error:
+            return f"{error}."
+        except (FetchTimeout, NotConnected, NameNotFound):
+            return ""
+        return ""

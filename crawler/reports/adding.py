@@ -1,0 +1,42 @@
+"""The replies to a user who adds pages to a crawl or asks for some again: the same on page, terminal and API."""
+
+from __future__ import annotations
+
+from crawler.core.crawl.placement import Added, AskedAgain
+from crawler.core.text.quantities import counted
+from crawler.core.text.sanitize import one_line
+from crawler.reports.text import Reply
+
+RUNS_AGAIN = " The crawl was over and runs again."
+
+
+def to_add(done: Added) -> Reply:
+    """What happened to the URLs of a call, each counted once."""
+    parts = [
+        (done.added, "added"),
+        (done.moved, "moved in the queue"),
+        (done.again, "asked for again"),
+        (done.waiting, "open already"),
+        (done.closed, "closed already, and not asked for again"),
+        (done.refused, "refused"),
+    ]
+    told = "; ".join(f"{counted(number, 'page')} {what}" for number, what in parts if number) or "no URL was given"
+    line = f"{told[0].upper()}{told[1:]}.{RUNS_AGAIN if done.has_reopened else ''}"
+    return Reply(line, is_so=not done.refused)
+
+
+def to_ask_again(done: AskedAgain) -> Reply:
+    """What happened to the pages that were asked for again."""
+    if not done.again and not done.left:
+        return Reply("There is no such page.", is_so=False)
+    line = f"Asked for again: {counted(done.again, 'page')}."
+    if done.left:
+        line += f" Left as they are, because they are open, in a trap or only recorded: {counted(done.left, 'page')}."
+    return Reply(line + (RUNS_AGAIN if done.has_reopened else ""), is_so=bool(done.again))
+
+
+def reasons_lines(done: Added) -> list[str]:
+    """A line for each of the first refused URLs, and one for the rest."""
+    lines = [one_line(f"{refused.url}: {refused.why}") for refused in done.reasons]
+    more = done.refused - len(lines)
+    return [*lines, *([f"and {counted(more, 'more URL')}"] if more else [])]

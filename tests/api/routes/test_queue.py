@@ -1,0 +1,92 @@
+"""Pages are added to a crawl by the API, and requested again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from crawler.core.crawl.completion import State
+from crawler.models import AuditEntry, Crawl, Page
+from tests.api.calling import Caller
+from tests.factories import a_finished_crawl, a_page
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
+
+SITE = "https://example.com/"
+
+
+@pytest.fixture
+def crawl(ann: User) -> Crawl:
+    made = a_finished_crawl(ann, discovered=2, outcomes={"2xx": 1, "4xx": 1}, statuses={"200": 1, "404": 1})
+    a_page(made)
+    a_page(made, f"{SITE}gone", 404)
+    return made
+
+
+def added(caller: Caller, crawl: Crawl, *urls: str, **more: Any) -> Any:
+    return caller.ask("post", f"/crawls/{crawl.id}/urls", {"urls": [f"{SITE}{url}" for url in urls], **more})
+
+
+def open_urls() -> list[str]:
+    rows = Page.objects.filter(status=Page.OPEN).order_by("id")
+    return [url.removeprefix(SITE) for url in rows.values_list("url", flat=True)]
+
+
+def test_pages_are_added_and_the_crawl_runs_again(by_ann: Caller, crawl: Crawl) -> None:
+    told = added(by_ann, crawl, "new", "gone").json()
+    assert (told["added"], told["closed"], told["reopened"]) == (1, 1, True)
+    assert told["message"].startswith("1 page added; 1 page closed already")
+    crawl.refresh_from_db()
+    assert (crawl.state, open_urls()) == (State.RUNNING, ["new"])
+    assert AuditEntry.objects.get(act="crawl.added_to").after == {"added": 1, "moved": 0, "again": 0}
+
+
+def test_a_call_with_a_key_adds_once(by_ann: Caller, crawl: Crawl) -> None:
+    body = {"urls": [f"{SITE}gone"], "again": True}
+    path = f"/crawls/{crawl.id}/urls"
+    first = by_ann.post(path, body, idempotency_key="a")
+    Page.objects.filter(url=f"{SITE}gone").update(status=Page.CLOSED)
+    second = by_ann.post(path, body, idempotency_key="a")
+    assert first.json() == second.json()
+    assert open_urls() == []
+
+
+def test_the_first_refused_urls_are_named(by_ann: Caller, crawl: Crawl) -> None:
+    urls = [f"https://other.example/{number}" for number in range(12)]
+    told = by_ann.ask("post", f"/crawls/{crawl.id}/urls", {"urls": urls}).json()
+    assert (told["refused"], len(told["reasons"])) == (12, 10)
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"priority": 11}, "priority"),
+        ({"delay": 5, "not_before": "2026-12-01T08:00:00Z"}, "not_before"),
+        ({"not_before": "2026-12-01T08:00:00"}, "not_before"),
+        ({"ttl": -1}, "ttl"),
+        ({"urls": []}, "urls"),
+        ({"urls": ["https://example.com/"] * 10_001}, "urls"),
+    ],
+)
+def test_what_cannot_be_used_is_named(by_ann: Caller, crawl: Crawl, more: dict[str, Any], field: str) -> None:
+    response = added(by_ann, crawl, "new", **more)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == field
+    assert open_urls() == []
+
+
+def test_pages_are_requested_again_by_id_or_filter(by_ann: Caller, crawl: Crawl) -> None:
+    by_id = by_ann.ask("post", f"/crawls/{crawl.id}/again", {"pages": [Page.objects.get(url=SITE).pk]})
+    by_filter = by_ann.ask("post", f"/crawls/{crawl.id}/again?status=4xx", {})
+    assert (by_id.json()["again"], by_filter.json()["again"]) == (1, 1)
+    assert open_urls() == ["", "gone"]
+
+
+@pytest.mark.parametrize(("query", "body"), [("", {}), ("?status=4xx", {"all": True}), ("?q=a", {"pages": [1]})])
+def test_without_a_clear_choice_nothing_is_requested_again(
+    by_ann: Caller, crawl: Crawl, query: str, body: dict[str, Any]
+) -> None:
+    assert by_ann.ask("post", f"/crawls/{crawl.id}/again{query}", body).status_code == 422
+    assert open_urls() == []
