@@ -36,6 +36,7 @@ TYPED = {
     "max_pages": Typed("10", ["--max-pages", "10"], 10),
     "max_depth": Typed("2", ["--max-depth", "2"], 2),
     "max_bytes": Typed("1.5 GB", ["--max-bytes", "1.5GB"], 1_500_000_000),
+    "stay_open": Typed("on", ["--stay-open"], True),
     "include": Typed("/a/\n/b/", ["--include", "/a/", "--include", "/b/"], ("/a/", "/b/")),
     "exclude": Typed(" /c/ ", ["--exclude", "/c/"], ("/c/",)),
     "subdomains": Typed("on", ["--subdomains"], True),

@@ -149,6 +149,7 @@ DEEDS: dict[str, Callable[[User], object]] = {
     "crawl.paused": _paused,
     "crawl.resumed": lambda ann: control.resume(_paused(ann).id),
     "crawl.cancelled": lambda ann: control.cancel(a_crawl(ann).id),
+    "crawl.finish_requested": lambda ann: control.finish(a_crawl(ann, options=CrawlOptions(stay_open=True)).id),
     "crawl.deleted": lambda ann: delete(a_crawl(ann).id),
     "crawl.retried": _retried,
     "crawl.added_to": lambda ann: add(a_crawl(ann).id, ["https://example.com/new"], Placement()),

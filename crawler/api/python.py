@@ -15,10 +15,11 @@ from uuid import UUID
 from crawler import clock
 from crawler.core.crawl.placement import Added, AskedAgain, Refused, placed
 from crawler.core.errors import BadInput
+from crawler.crawls import control
 from crawler.manager import add as adding
 from crawler.models import Crawl
 
-__all__ = ["Added", "AskedAgain", "BadInput", "NoCrawl", "Refused", "add", "again"]
+__all__ = ["Added", "AskedAgain", "BadInput", "NoCrawl", "Refused", "add", "again", "finish"]
 
 
 T = TypeVar("T")
@@ -63,6 +64,12 @@ def again(
     flat=True)`. The other arguments are those of `add`."""
     place = placed(priority, delay, _epoch(not_before), ttl, clock.epoch_seconds())
     return _found(adding.ask_again(_id_of(crawl), pages, place))
+
+
+def finish(crawl: Crawl | UUID | str) -> bool:
+    """No longer keep a crawl open: it is finished as soon as no page is open. False if it was not kept open, or is over
+    already."""
+    return control.finish(_id_of(crawl))
 
 
 def _id_of(crawl: Crawl | UUID | str) -> UUID:

@@ -1,4 +1,4 @@
-"""Pauses, holds, resumes, cancels, finalizes, shares and keeps crawls.
+"""Pauses, holds, resumes, finishes, cancels, finalizes, shares and keeps crawls.
 
 Each change of state is one conditional update: idempotent, and safe under concurrency.
 """
@@ -25,7 +25,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
-from crawler.models import Crawl, Disagreement, Schedule
+from crawler.models import NOT_OVER, Crawl, Disagreement, Schedule
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job, wake
@@ -144,6 +144,23 @@ def _is_out_of_quota(crawl_id: UUID) -> bool:
     held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__gt=now, owner__isnull=False)
     owner = held.values_list("owner", flat=True).first()
     return owner is not None and not quotas.has_left(owner, now) and queries.has_open(crawl_id)
+
+
+def finish(crawl_id: UUID) -> bool:
+    """No longer keep a crawl open: it finishes in the usual way once no page is open. True if this call
+    asked for it."""
+    with transaction.atomic():
+        crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state__in=NOT_OVER).first()
+        if crawl is None or not crawl.chosen.stay_open:
+            return False
+        crawl.options = {**crawl.options, "stay_open": False}
+        crawl.save(update_fields=["options"])
+        audit.note("crawl.finish_requested", crawl)
+    crash_point("finish: committed")
+    frontier = Frontier(queues.connection(), str(crawl_id))
+    wake(frontier, crawl.site)
+    ensure_poller()
+    return True
 
 
 def cancel(crawl_id: UUID) -> bool:

@@ -4,6 +4,7 @@ frontier            one crawl's keys behind one object
 keys                names of the keys
 scripts, lua/       Lua scripts, each wrapped by one Python method
 ready_queue         open pages waiting per host, with due times; pages handed out
+queue_changes       changes of it that users ask for
 leases              fetch jobs' claims on their batches, and their renewal
 results             results list, dirty mark, tick lock
 seen_set            URLs that are certainly in the table; dead letters (failed pages)

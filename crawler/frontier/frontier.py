@@ -15,6 +15,7 @@ from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
 from crawler.frontier.host_state import UnresponsiveHosts
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
+from crawler.frontier.queue_changes import QueueChanges
 from crawler.frontier.ready_queue import QueueItem, ReadyQueue
 from crawler.frontier.results import Results
 from crawler.frontier.seen_set import DeadLetters, SeenSet
@@ -41,6 +42,7 @@ class Frontier:
         self.now = clock or epoch_seconds
         self.seen = SeenSet(redis, self.keys.seen)
         self.ready_queue = ReadyQueue(redis, self.keys, default_pace)
+        self.queue_changes = QueueChanges(redis, self.keys, default_pace)
         self.leases = Leases(redis, self.keys, default_pace)
         self.results = Results(redis, self.keys)
         self.dead_letters = DeadLetters(redis, self.keys)

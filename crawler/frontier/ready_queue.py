@@ -105,24 +105,6 @@ class ReadyQueue:
                 args = [lane, self._default_pace.slices, self._default_pace.pages, *pairs[begin : begin + 1000]]
                 scripts.run(pipe, "enqueue", self._keys.of_lane(lane), args)
 
-    def move(self, pages: Iterable[tuple[QueueItem, int]]) -> None:
-        """Give pages that wait the due time and the priority of their item; each is in the queue with the priority
-        beside it. Pages that do not wait are skipped."""
-        usual = [self._default_pace.slices, self._default_pace.pages]
-        with self._redis.pipeline(transaction=False) as pipe:
-            for page, before in pages:
-                members = [encode_member(page.id, before), encode_member(page.id, page.priority), page.due]
-                scripts.run(pipe, "move", self._keys.of_lane(page.host), [page.host, *usual, *members])
-            pipe.execute()
-
-    def handed_out_among(self, pages: Iterable[tuple[int, int]]) -> set[int]:
-        """Those of these pages (id, priority) that are handed out and not complete."""
-        named = list(pages)
-        with self._redis.pipeline(transaction=False) as pipe:
-            for page, priority in named:
-                pipe.sismember(self._keys.taken, encode_member(page, priority))
-            return {page for (page, _), is_out in zip(named, pipe.execute(), strict=True) if is_out}
-
     def dequeue(
         self, orders: Sequence[SliceOrder], now: float, connections: int = WORKER_CONNECTIONS
     ) -> list[DequeuedSlice]:

@@ -57,7 +57,7 @@ def add(crawl_id: UUID, references: Sequence[str], place: Placement, *, again: b
     ready_queue = context.frontier.ready_queue
 
     def handed_out(pages: Sequence[OpenPage]) -> set[int]:
-        return ready_queue.handed_out_among((page.id, page.priority) for page in pages)
+        return context.frontier.queue_changes.handed_out_among((page.id, page.priority) for page in pages)
 
     with transaction.atomic():
         crawl = _locked(crawl_id)
@@ -145,7 +145,7 @@ def _take_effect(crawl: Crawl, moved: Sequence[OpenPage], again: Sequence[int]) 
         if moved:
             before = {page.id: page.priority for page in moved}
             rows = queries.open_pages(crawl.id, before).values()
-            frontier.ready_queue.move((queue_item(row, context.options), before[row.id]) for row in rows)
+            frontier.queue_changes.move((queue_item(row, context.options), before[row.id]) for row in rows)
             frontier.ready_queue.rewind()  # again: a tick may have refilled the ready queue before the commit
         frontier.clear_close_at()
         wake(frontier, crawl.site)

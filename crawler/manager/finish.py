@@ -34,17 +34,20 @@ def finish_if_done(context: TickContext) -> Verdict:
         _rebuild(context)
     if result is Verdict.FINISH:
         if not mark_finished(context.crawl):
-            return Verdict.GO_ON  # paused, cancelled or given new pages at this very moment
+            return Verdict.GO_ON  # kept open, or paused, cancelled or given new pages at this very moment
         crash_point("conclude: finished")
     return result
 
 
 def mark_finished(crawl: Crawl) -> bool:
-    """running -> finished while no page is open, with the outbox row, in one transaction; True if this call did it."""
+    """running -> finished while no page is open, with the outbox row, in one transaction; True if this call did it. Not
+    while the crawl is kept open."""
     with transaction.atomic():
         # Locked by a separate statement: in PostgreSQL the update would wait for a transaction that opens pages, and
         # then decide by the table's content before it.
-        Crawl.objects.select_for_update().filter(id=crawl.id).first()
+        locked = Crawl.objects.select_for_update().filter(id=crawl.id).first()
+        if locked is not None and locked.chosen.stay_open:
+            return False
         open_page = Page.objects.filter(crawl_id=OuterRef("pk"), status=Page.OPEN)
         changed = (
             Crawl.objects.filter(id=crawl.id, state=State.RUNNING)

@@ -264,5 +264,6 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         paused=crawl.state != State.RUNNING,
         rewound=not lined_up or (last is not None and last.is_in_future(now)),
         waits_for_browser=waits_for_browser,
+        waits_for_pages=crawl.chosen.stay_open and not (results or leases or queries.has_open(crawl.id)),
         next_loss=min((loss for loss in losses if loss > now), default=None),
     )

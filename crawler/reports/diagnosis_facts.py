@@ -361,6 +361,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         open_pages=rows if rows < SHOWN else max(rows, tallies.open),
         redis_answers=seen is not None,
         has_begun=tallies.closed > 0,
+        stays_open=crawl.chosen.stay_open,
         ends_in=None if deadline is None else crawl.round_began_at.timestamp() + deadline - now,
         expires_in=None if next_expiry is None else next_expiry - now,
         disagreements=crawl.disagreements.count(),

@@ -272,6 +272,7 @@ class Verb(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
+    FINISH = "finish"
 
 
 @dataclass(frozen=True)
@@ -282,12 +283,18 @@ class Reply:
     is_so: bool  # whether the requested state is reached, by this call or before
 
 
-_TARGET = {Verb.PAUSE: State.PAUSED, Verb.RESUME: State.RUNNING, Verb.CANCEL: State.CANCELLED}
+_TARGET = {
+    Verb.PAUSE: State.PAUSED,
+    Verb.RESUME: State.RUNNING,
+    Verb.CANCEL: State.CANCELLED,
+    Verb.FINISH: State.FINISHED,
+}
 
 _DONE = {
     Verb.PAUSE: "Paused. Dispatched pages are still processed; no further pages are requested.",
     Verb.RESUME: "Resumed. It goes on where it stopped.",
     Verb.CANCEL: "Cancelled. Open pages will not be requested any more.",
+    Verb.FINISH: "No longer kept open. It is finished as soon as no page is open.",
 }
 
 _STANDS = {
@@ -302,7 +309,7 @@ GONE = Reply("It was deleted; there is no such crawl any more.", is_so=False)
 
 
 def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
-    """The reply to pause, resume or cancel; `moved` = this call changed the state."""
+    """The reply to pause, resume, cancel or finish; `moved` = this call changed the state."""
     if moved:
         return Reply(_DONE[verb], is_so=True)
     state = _state_of(crawl_id)
@@ -314,6 +321,8 @@ def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
         return Reply(f"{_STANDS[state]} already.", is_so=True)
     if state.is_over:
         return Reply(f"{_STANDS[state]}; there is nothing to {verb}.", is_so=False)
+    if verb is Verb.FINISH:
+        return Reply("It is not kept open: it is finished by itself as soon as no page is open.", is_so=True)
     return Reply(f"{_STANDS[state]}: another user changed its state at the same time. Try again.", is_so=False)
 
 

@@ -39,6 +39,7 @@ urlpatterns = [
     path("extraction/preview", extraction.extraction_preview, name="extraction-preview"),
     path("crawls/<uuid:crawl_id>/pause", control.crawl_pause, name="crawl-pause"),
     path("crawls/<uuid:crawl_id>/resume", control.crawl_resume, name="crawl-resume"),
+    path("crawls/<uuid:crawl_id>/finish", control.crawl_finish, name="crawl-finish"),
     path("crawls/<uuid:crawl_id>/cancel", control.crawl_cancel, name="crawl-cancel"),
     path("crawls/<uuid:crawl_id>/extract", control.crawl_extract, name="crawl-extract"),
     path("crawls/<uuid:crawl_id>/delete", control.crawl_delete, name="crawl-delete"),

@@ -122,6 +122,9 @@ class Actor:
     def resume(self) -> None:
         control.resume(_crawl())
 
+    def finish(self) -> None:
+        control.finish(_crawl())
+
     def cancel(self) -> None:
         control.cancel(_crawl())
 

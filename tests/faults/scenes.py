@@ -50,6 +50,8 @@ MUCH_LATER: Mapping[str, Answer] = {
 LONELY: Mapping[str, Answer] = {"/": page("/a"), "/a": page(), "/late": page()}
 """No page links to the last one: a user adds it."""
 
+ALONE: Mapping[str, Answer] = {"/": page("/a"), "/a": page()}
+
 ROUND = "/round" * 7
 CIRCLES: Mapping[str, Answer] = {"/": page("/a", ROUND), "/a": page(), ROUND: page("/late"), "/late": page()}
 """One page looks like one of an endless series, and is quarantined."""
@@ -232,6 +234,14 @@ SCENES: Mapping[str, Scene] = {
             Deed([START, ["work", "at hand", 3], ["pause"], ["work", "at hand"]]),
             Deed([["resume"]], [("resume: committed", 1, "kill")]),
         ]
+    ),
+    "finish: committed": Scene(
+        [
+            Deed([START, ["work", "at hand", 5]]),
+            Deed([["finish"]], [("finish: committed", 1, "kill")]),
+        ],
+        pages=ALONE,
+        options={"stay_open": True},
     ),
     "cancel: committed": Scene(
         [

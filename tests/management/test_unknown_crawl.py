@@ -21,6 +21,7 @@ COMMANDS = [
     "pause",
     "resume",
     "cancel",
+    "finish",
     "dead_letters",
     "retry_failed",
     "report",

@@ -14,7 +14,10 @@ from tests.text_files import listed
 
 pytestmark = pytest.mark.django_db
 
-ALREADY = {(Verb.PAUSE, State.PAUSED), (Verb.RESUME, State.RUNNING), (Verb.CANCEL, State.CANCELLED)}
+ALREADY = {
+    *((Verb.PAUSE, State.PAUSED), (Verb.RESUME, State.RUNNING), (Verb.CANCEL, State.CANCELLED)),
+    *((Verb.FINISH, state) for state in State if state is not State.CANCELLED),  # as none of these is kept open
+}
 
 
 @pytest.mark.parametrize("verb", Verb)

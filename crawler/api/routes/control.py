@@ -1,4 +1,4 @@
-"""Operations that change a crawl: pause, resume, cancel, retry, end the wait for a host, share, keep."""
+"""Operations that change a crawl: pause, resume, cancel, finish, retry, end the wait for a host, share, keep."""
 
 from __future__ import annotations
 
@@ -86,6 +86,25 @@ def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """End it. Open pages are closed as cancelled; fetched pages are kept."""
     return _move(request, crawl_id, Verb.CANCEL, control.cancel)
+
+
+@router.post(
+    "/{uuid:crawl_id}/finish",
+    operation_id="control_finish",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Moved,
+    summary="Finish a crawl that is kept open",
+    openapi_extra=described(
+        {
+            **MOVED_EXAMPLE,
+            "state": "running",
+            "message": "No longer kept open. It is finished as soon as no page is open.",
+        }
+    ),
+)
+def finish(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """It waits for no more pages, and is finished in the usual way as soon as no page is open."""
+    return _move(request, crawl_id, Verb.FINISH, control.finish)
 
 
 @router.post(

@@ -109,6 +109,7 @@ class Signs:
     paused: bool = False  # no page may be handed out
     rewound: bool = False  # the frontier is to be filled again from the first row of the table
     waits_for_browser: bool = False  # pages wait for a place in a browser, and there is none
+    waits_for_pages: bool = False  # it is kept open, and no page is
     next_loss: float | None = None  # epoch seconds when a lease, a lock or a mark expires unless it is renewed
 
     def next_moment(self, now: float) -> float | None:
@@ -148,7 +149,7 @@ def needs_tick(signs: Signs, now: float) -> bool:
         return True
     if signs.next_due is not None:
         return signs.next_due <= now
-    if signs.waits_for_browser:
+    if signs.waits_for_browser or signs.waits_for_pages:
         return False
     return signs.leases == 0  # nothing is handed out and nothing waits: finished, or lost by Redis
 

@@ -113,6 +113,7 @@ class Facts:
     ends_in: float | None = None  # seconds until the crawl's deadline
     expires_in: float | None = None  # seconds until the next open page expires
     closing_in: float | None = None  # seconds until the last, put-off pages close; None = other pages are open
+    stays_open: bool = False  # with no page open it waits for more
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", in all
     hold: HoldReason = HoldReason.USER  # if it is paused: why
@@ -170,7 +171,7 @@ def _paused(facts: Facts) -> Iterator[str]:
         yield f"It is paused. {SealBroken()}"
     elif facts.hold.ends_by_itself:
         yield hold_message(facts.hold, facts.shortage, f"in {duration(max(facts.held_for or 0.0, 0.0))}")
-    elif facts.open_pages:
+    elif facts.open_pages or facts.stays_open:
         yield "It is paused: no page is requested until a user resumes it."
     else:
         yield "It is paused, although no page is open: once a user resumes it, it is finished."
@@ -225,7 +226,9 @@ def _no_browser(facts: Facts) -> Iterator[str]:
 def _all_done(facts: Facts) -> Iterator[str]:
     if facts.open_pages:
         return
-    if facts.batches:
+    if facts.stays_open:
+        yield "It waits for more pages: it is kept open until a user finishes it."
+    elif facts.batches:
         out = counted(len(facts.batches), "batch")
         yield f"No page is open any more; {out} handed out must come back before it is finished."
     else:

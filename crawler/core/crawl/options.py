@@ -165,6 +165,12 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "Abort a request for a page after this time. The page is tried again as after any timeout; robots.txt and "
         "sitemaps may take longer.",
     )
+    stay_open: bool = option(
+        Switch(),
+        LIMITS,
+        "Keep it open",
+        "Wait for more pages when none is left. It is finished when a user says so.",
+    )
     subdomains: bool = option(Switch(), SITE, "Include subdomains", "Include the hosts below the start URLs' hosts.")
     hosts: tuple[str, ...] = option(
         Lines("*.example.org", each(check_host), "HOST"),

@@ -53,6 +53,13 @@ def crawl_cancel(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 
 @require_POST
 @page
+def crawl_finish(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """No longer keep the crawl open."""
+    return _move(request, crawl_id, Verb.FINISH, control.finish)
+
+
+@require_POST
+@page
 def crawl_extract(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Extract the fields of its pages again from kept HTML, in a job."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)

@@ -103,7 +103,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "over": over,
         "settled": over and DELIVERY_TONES[Delivery.PENDING] not in tones and not is_at_work,
         "title": f"{_headline(crawl, progress)} · {crawl.site}",
-        "can": _can(State(crawl.state)),
+        "can": _can(State(crawl.state)) | {"finish": crawl.chosen.stay_open and not over},
         "bar": {"value": progress["done"], "max": max(progress["total"], 1)},
         "texts": {
             **_texts(crawl, progress),

@@ -38,6 +38,7 @@ STEPS = {
     "release traps": 25,
     "add pages": 30,
     "ask again": 30,
+    "finish": 15,
 }
 """Job or verb -> how many steps it takes, about (see `stage`)."""
 
@@ -60,12 +61,13 @@ REACHED_BY = {
     "retry": "send again",
     "add": "add pages",
     "again": "ask again",
+    "finish": "finish",
 }
 """First word of a crash point -> the job or verb that comes there."""
 
 NAMED = {actor: [name for name in crash_points() if REACHED_BY.get(name.partition(":")[0]) == actor] for actor in STEPS}
 
-VERBS = ("pause", "resume", "cancel", "send again", "release traps", "add pages", "ask again", "delete")
+VERBS = ("pause", "resume", "cancel", "send again", "release traps", "add pages", "ask again", "finish", "delete")
 
 
 @dataclass(frozen=True)
@@ -245,6 +247,9 @@ class Happenings(People):
 
     def somebody_asks_again(self) -> None:
         self._govern("ask again")
+
+    def somebody_finishes(self) -> None:
+        self._govern("finish")
 
     def somebody_deletes(self) -> None:
         self._govern("delete")

@@ -79,6 +79,13 @@ class People(Machine):
             add.ask_again(ledger.id, ids)
         self.needs_help |= process.is_dead
 
+    def finish(self, ledger: Ledger, process: Process | None = None) -> None:
+        """One that is kept open; of others nothing changes."""
+        process = process or Process()
+        with self.stage.process(process):
+            control.finish(ledger.id)
+        self.needs_help |= process.is_dead
+
     def delete(self, ledger: Ledger, process: Process | None = None) -> None:
         ledger.is_being_deleted = True
         with self.stage.process(process or Process()):

@@ -79,7 +79,7 @@ class Story(Happenings):
             case ("resume", _):
                 self.pause(self.ledgers[0])
                 self.resume(self.ledgers[0], process)
-            case ("cancel" | "delete", _):
+            case ("cancel" | "delete" | "finish", _):
                 self._act_on(self.ledgers[0], actor, process)
             case ("send again", _):
                 while not self.ledgers[0].dead_letters():
@@ -147,6 +147,7 @@ class Story(Happenings):
                 self.delete(ledger)
             else:
                 self.resume(ledger)
+                self.finish(ledger)
         self._come_to_rest()
         assert all(ledger.is_over for ledger in self.ledgers), f"a crawl never ended; {self._what_is_left()}"
         self._clear_up()

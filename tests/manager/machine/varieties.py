@@ -30,6 +30,7 @@ GOVERNING = (
     "add pages",
     "add pages",
     "ask again",
+    "finish",
     "delete",
 )
 AMONG_PEOPLE = (*GOVERNING, "a tick past the lock", "a job", "a late report arrives")
@@ -70,6 +71,7 @@ GOVERNED = {
     "somebody releases traps": 3,
     "somebody adds": 4,
     "somebody asks again": 2,
+    "somebody finishes": 1,
     "somebody deletes": 1,
 }
 LIMITED = {
@@ -90,7 +92,7 @@ AMONG_COLLECTORS = {**DISTURBED, "something happens meanwhile": 16}
 VARIETIES = {
     "disturbed": Variety(DISTURBED, AT_WORK),
     "forgetful": Variety(FORGETFUL, (*AT_WORK, *FORGETTING)),
-    "governed": Variety(GOVERNED, AMONG_PEOPLE),
+    "governed": Variety(GOVERNED, AMONG_PEOPLE, ({}, {"stay_open": True})),
     "limited": Variety(LIMITED, AT_WORK, LIMITS),
     "rendered": Variety({**FORGETFUL, "somebody sends again": 2}, (*AT_WORK, *FORGETTING), ({"render": "always"},)),
     "shells": Variety(
@@ -104,7 +106,9 @@ VARIETIES = {
         (*AT_WORK, *FORGETTING, "send again"),
         (EARLY, EARLY, {}),
     ),
-    "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS)),
+    "everything": Variety(
+        {**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, {"stay_open": True}, *LIMITS)
+    ),
     "collectors": Variety(AMONG_COLLECTORS, AT_WORK, ({}, *LIMITS), collectors=3),
     "all and collectors": Variety(
         {**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS), collectors=2
@@ -119,7 +123,10 @@ RENDERING = Variety(DISTURBED, AT_WORK, ({"render": "auto"},), shells=SHELLS)
 
 COLLECTING = Variety(AMONG_COLLECTORS, AT_WORK, collectors=3)
 
+KEPT_OPEN = Variety(DISTURBED, AT_WORK, ({"stay_open": True},))
+
 MADE_FOR = {
+    "finish:": KEPT_OPEN,
     "expire:": HURRIED,
     "fetch: content kept": KEEPING,
     "dispatch: places taken": RENDERING,

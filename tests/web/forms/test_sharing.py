@@ -98,7 +98,7 @@ def test_a_member_sees_whose_it_is_and_no_buttons(as_bob: Client, ann: User, edi
 def test_a_member_who_may_control_it_has_all_buttons_but_the_owners(as_bob: Client, ann: User, editors: Group) -> None:
     crawl = a_crawl(ann, group=editors, group_controls=True)
     can = as_bob.get(f"/crawls/{crawl.id}/status").json()["can"]
-    assert can == {"pause": True, "resume": False, "cancel": True, "delete": False}
+    assert can == {"pause": True, "resume": False, "cancel": True, "delete": False, "finish": False}
 
 
 def test_who_may_only_look_is_told_whom_to_ask(as_bob: Client, ann: User, editors: Group) -> None:

@@ -1,0 +1,94 @@
+"""A crawl that is kept open waits for more pages, at next to no cost, and finishes once when it is told to."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.crawl.placement import Placement
+from crawler.crawls.control import finish, pause, resume
+from crawler.manager import reconcile
+from crawler.manager.add import add
+from crawler.models import Disagreement, Notice
+from crawler.queueing import queues
+from crawler.reports.diagnosis import waits_because
+from tests.bench import Bench
+from tests.manager.test_add import work_now
+from tests.site import page
+
+PAGES = {"/": page("/a"), "/a": page(), "/new": page()}
+
+WAITS = "It waits for more pages: it is kept open until a user finishes it."
+
+
+@pytest.fixture
+def waiting(bench: Bench) -> Bench:
+    bench.start(stay_open=True)
+    work_now(bench)
+    assert bench.state() == "running"
+    return bench
+
+
+@pytest.mark.site(PAGES)
+def test_with_no_page_open_it_says_that_it_waits(waiting: Bench) -> None:
+    assert waits_because(waiting.crawl) == WAITS
+    assert not Notice.objects.exists()
+
+
+@pytest.mark.site(PAGES)
+def test_while_it_waits_no_tick_is_sent(waiting: Bench) -> None:
+    waiting.context.frontier.results.clear_mark()
+    assert [reconcile.scan().woken for _ in range(3)] == [0, 0, 0]
+    assert waiting.jobs("crawl") == []
+
+
+@pytest.mark.site(PAGES)
+def test_if_redis_loses_everything_one_tick_is_sent_and_it_waits_again(waiting: Bench) -> None:
+    queues.connection().flushall()
+    assert reconcile.scan().woken == 1
+    work_now(waiting)
+    waiting.context.frontier.results.clear_mark()
+    assert reconcile.scan().woken == 0
+    assert waiting.state() == "running"
+
+
+@pytest.mark.site(PAGES)
+def test_what_is_added_is_requested_and_then_it_waits_again(waiting: Bench) -> None:
+    add(waiting.crawl.id, [f"{waiting.site.url}/new"], Placement())
+    work_now(waiting)
+    assert (waiting.state(), waiting.site.hits["/new"]) == ("running", 1)
+
+
+@pytest.mark.site(PAGES)
+def test_it_finishes_once_when_it_is_told_to(waiting: Bench) -> None:
+    assert [finish(waiting.crawl.id), finish(waiting.crawl.id)] == [True, False]
+    waiting.work()
+    assert waiting.state() == "finished"
+    assert [notice.event for notice in Notice.objects.all()] == ["crawl.finished"]
+    assert not Disagreement.objects.exists()
+
+
+@pytest.mark.site(PAGES)
+def test_told_to_finish_while_pages_are_open_it_fetches_them_first(bench: Bench) -> None:
+    bench.start(stay_open=True)
+    assert finish(bench.crawl.id)
+    bench.work()
+    assert (bench.state(), bench.site.hits["/a"]) == ("finished", 1)
+
+
+@pytest.mark.site(PAGES)
+def test_told_to_finish_while_it_is_paused_it_finishes_once_it_is_resumed(waiting: Bench) -> None:
+    pause(waiting.crawl.id)
+    assert finish(waiting.crawl.id)
+    waiting.work()
+    assert waiting.state() == "paused"
+    resume(waiting.crawl.id)
+    waiting.work()
+    assert waiting.state() == "finished"
+
+
+@pytest.mark.site(PAGES)
+def test_a_crawl_that_is_not_kept_open_need_not_be_told(bench: Bench) -> None:
+    bench.start()
+    assert not finish(bench.crawl.id)
+    bench.work()
+    assert not finish(bench.crawl.id)
