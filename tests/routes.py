@@ -104,6 +104,9 @@ WEB = [
     WebRoute("crawl-release-traps", "POST", CONTROL, ("POST /crawls/{crawl_id}/traps/release",)),
     WebRoute("crawl-pause", "POST", CONTROL, ("POST /crawls/{crawl_id}/pause",)),
     WebRoute("crawl-resume", "POST", CONTROL, ("POST /crawls/{crawl_id}/resume",)),
+    WebRoute("crawl-add", "POST", CONTROL, ("POST /crawls/{crawl_id}/urls",)),
+    WebRoute("crawl-again", "POST", CONTROL, ("POST /crawls/{crawl_id}/again",)),
+    WebRoute("crawl-change", "POST", CONTROL, ("PATCH /crawls/{crawl_id}",)),
     WebRoute("crawl-finish", "POST", CONTROL, ("POST /crawls/{crawl_id}/finish",)),
     WebRoute("crawl-cancel", "POST", CONTROL, ("POST /crawls/{crawl_id}/cancel",)),
     WebRoute("crawl-retry-failed", "POST", CONTROL, ("POST /crawls/{crawl_id}/retry-failed",)),
@@ -172,6 +175,7 @@ API = [
     ApiRoute("post", "/crawls", WRITE, 201, START, of_one=False),
     ApiRoute("get", "/crawls/{crawl_id}", READ),
     ApiRoute("delete", "/crawls/{crawl_id}", DELETE, 204),
+    ApiRoute("patch", "/crawls/{crawl_id}", WRITE, 200, {"delay": 2}),
     ApiRoute("get", "/crawls/{crawl_id}/receipt", READ),
     ApiRoute("get", "/crawls/{crawl_id}/why", READ),
     ApiRoute("post", "/crawls/list", WRITE, 422, {}, of_one=False),  # JSON has no file in it

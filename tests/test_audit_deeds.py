@@ -27,6 +27,7 @@ from crawler.core.crawl.placement import Placement
 from crawler.core.errors import ServiceDown
 from crawler.core.extraction.rules import FieldRule
 from crawler.crawls import control, kept_extraction, schedules, start
+from crawler.crawls.change import change
 from crawler.crawls.control import keep, share
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import release, retry_failed
@@ -150,6 +151,7 @@ DEEDS: dict[str, Callable[[User], object]] = {
     "crawl.resumed": lambda ann: control.resume(_paused(ann).id),
     "crawl.cancelled": lambda ann: control.cancel(a_crawl(ann).id),
     "crawl.finish_requested": lambda ann: control.finish(a_crawl(ann, options=CrawlOptions(stay_open=True)).id),
+    "crawl.changed": lambda ann: change(a_crawl(ann).id, {"delay": 2.0}),
     "crawl.deleted": lambda ann: delete(a_crawl(ann).id),
     "crawl.retried": _retried,
     "crawl.added_to": lambda ann: add(a_crawl(ann).id, ["https://example.com/new"], Placement()),

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from crawler import clock
 from crawler.core.crawl.placement import Added, AskedAgain, Refused, placed
 from crawler.core.errors import BadInput
+from crawler.crawls import change as changing
 from crawler.crawls import control
+from crawler.crawls.change import Changed
 from crawler.manager import add as adding
 from crawler.models import Crawl
 
-__all__ = ["Added", "AskedAgain", "BadInput", "NoCrawl", "Refused", "add", "again", "finish"]
+__all__ = ["Added", "AskedAgain", "BadInput", "Changed", "NoCrawl", "Refused", "add", "again", "change", "finish"]
 
 
 T = TypeVar("T")
@@ -70,6 +72,12 @@ def finish(crawl: Crawl | UUID | str) -> bool:
     """No longer keep a crawl open: it is finished as soon as no page is open. False if it was not kept open, or is over
     already."""
     return control.finish(_id_of(crawl))
+
+
+def change(crawl: Crawl | UUID | str, **options: Any) -> Changed:
+    """Give a crawl other values of these options (`crawler.core.crawl.options.CHANGEABLE`), all or none; None = the
+    default."""
+    return _found(changing.change(_id_of(crawl), options))
 
 
 def _id_of(crawl: Crawl | UUID | str) -> UUID:

@@ -5,6 +5,7 @@ credentials  whether a crawl's credentials may be sent, and where
 import_urls  start a crawl over a list of URLs of any length
 control      pause, resume, cancel, finalize; sharing and retention
 holds        pause crawls while the owner's quota is exhausted or disk or memory is low; retry during outages
+change       change the options of a crawl under way
 retry        ask again for failed pages and for those of traps, in a further round (pages that users add: manager.add)
 delete       delete a crawl, and those past retention
 kept_extraction  extract fields again from kept HTML

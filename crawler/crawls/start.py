@@ -138,7 +138,7 @@ def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptio
         private_hosts=allowed,
         notify_events=chosen_events("notify_events", options.notify_events) or DEFAULT_EVENTS,
         **{
-            kind.option: _encrypted_addresses(guard_of(allowed), kind, getattr(options, kind.option))
+            kind.option: encrypted_addresses(guard_of(allowed), kind, getattr(options, kind.option))
             for kind in KINDS
             if kind.is_web
         },
@@ -153,7 +153,7 @@ def _check_page_timeout(options: CrawlOptions) -> None:
         raise BadInput("page_timeout", f"Page timeout must be at most {where}, not {chosen:g} s.")
 
 
-def _encrypted_addresses(guard: Guard, kind: ChannelKind, addresses: Sequence[str]) -> tuple[str, ...]:
+def encrypted_addresses(guard: Guard, kind: ChannelKind, addresses: Sequence[str]) -> tuple[str, ...]:
     """Web addresses as stored in a crawl's row: encrypted."""
     try:
         for address in addresses:

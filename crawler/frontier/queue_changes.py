@@ -1,8 +1,10 @@
-"""Changes of the ready queue at a user's request: pages that are added again move in it."""
+"""Changes of the ready queue at a user's request: pages that are added again move in it, and those beyond a lower limit
+leave it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from redis import Redis
 
@@ -27,6 +29,14 @@ class QueueChanges:
                 members = [encode_member(page.id, before), encode_member(page.id, page.priority), page.due]
                 scripts.run(pipe, "move", self._keys.of_lane(page.host), [page.host, *usual, *members])
             pipe.execute()
+
+    def take_back(self) -> None:
+        """Delete the pages that wait, but not what is handed out; they are enqueued from the table again."""
+        keys = self._keys
+        kinds = [keys.lanes(rendered=rendered) for rendered in (False, True)]
+        lanes = cast(set[bytes], self._redis.sunion([kind.known_hosts for kind in kinds]))
+        waiting = [key for kind in kinds for key in (kind.hosts, kind.known_hosts, kind.weights, kind.waiting)]
+        self._redis.unlink(keys.cursor, *waiting, *(keys.queue(lane.decode()) for lane in lanes))
 
     def handed_out_among(self, pages: Iterable[tuple[int, int]]) -> set[int]:
         """Those of these pages (id, priority) that are handed out and not complete."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, BooleanOptionalAction, _ArgumentGroup
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction, _ActionsContainer, _ArgumentGroup
 from functools import partial
 from typing import Any, assert_never
 
@@ -20,7 +20,7 @@ from crawler.core.crawl.option_kinds import (
     Text,
     Whole,
 )
-from crawler.core.crawl.options import CONTENT, FORMS, OPTIONS, SITE, CrawlOptions
+from crawler.core.crawl.options import CHANGEABLE, CONTENT, FORMS, OPTIONS, RECEIVERS, SITE, CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
 from crawler.exports.file import check_writable
@@ -65,6 +65,42 @@ def add_settled(parser: ArgumentParser) -> None:
     _add_notices(parser)
 
 
+def add_changeable(parser: ArgumentParser) -> None:
+    """The arguments that change a crawl that is under way; those that are not typed are left out."""
+    options = [OPTIONS[name] for name in CHANGEABLE if name in OPTIONS and OPTIONS[name].argument]
+    for option in options:
+        if isinstance(option.kind, Switch):
+            parser.add_argument(option.flag, action=BooleanOptionalAction, default=SUPPRESS, help=option.line_of_help)
+        else:
+            _add_option(parser, option)
+    _add_notices(parser)
+    names = [option.flag.removeprefix("--") for option in options if not isinstance(option.kind, Switch)]
+    parser.add_argument(
+        "--without", action="append", default=[], choices=[*names, "notify"], metavar="OPTION", help="no longer: any *"
+    )
+    parser.set_defaults(**dict.fromkeys([option.argument for option in options if option.argument], None))
+    parser.set_defaults(notify=None, notify_on=None)
+
+
+def changes(typed: dict[str, Any]) -> dict[str, Any]:
+    """The options to change, with their new values; None = the default."""
+    values = {
+        name: _value(OPTIONS[name], typed[OPTIONS[name].argument])
+        for name in CHANGEABLE
+        if name in OPTIONS and OPTIONS[name].argument and typed.get(OPTIONS[name].argument) is not None
+    }
+    if typed["notify"] is not None:
+        values |= _receivers(typed["notify"])
+    if typed["notify_on"] is not None:
+        values["notify_events"] = chosen_events("notify_on", typed["notify_on"])
+    for dropped in typed["without"]:
+        names = RECEIVERS.values() if dropped == "notify" else [dropped.replace("-", "_")]
+        if any(values.get(name) for name in names):
+            raise BadInput("without", f"--{dropped} is given and dropped; leave out one of the two.")
+        values |= dict.fromkeys(names)
+    return values
+
+
 def usual() -> dict[str, Any]:
     """The values of the settled arguments when none of them is typed."""
     parser = ArgumentParser()
@@ -93,7 +129,7 @@ def _add_catalogue(parser: ArgumentParser) -> None:
             _add_content(group)
 
 
-def _add_option(group: _ArgumentGroup, option: Option) -> None:
+def _add_option(group: _ActionsContainer, option: Option) -> None:
     kind = option.kind
     add = partial(group.add_argument, option.flag, help=option.line_of_help)
     match kind:

@@ -12,10 +12,8 @@ from crawler.accounts import quotas
 from crawler.core.crawl import retries
 from crawler.core.crawl.cache_policy import NO_VALIDATORS
 from crawler.core.crawl.collectors import batch_id
-from crawler.core.crawl.completion import Limit
 from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageTask, Slice
 from crawler.core.crawl.options import AUTO, NEVER, CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
 from crawler.core.crawl.shares import batches_ahead
 from crawler.core.urls.normalise import host_of
@@ -25,6 +23,8 @@ from crawler.frontier.ready_queue import Level, SliceOrder
 from crawler.manager.collect import process_results
 from crawler.manager.context import TickContext, queue_item, rendering_of, update_paces
 from crawler.manager.fetch_policy import fetch_policy
+from crawler.manager.limits import room_within_limits
+from crawler.manager.patterns import close_excluded
 from crawler.manager.response_cache import CacheHits, look_up
 from crawler.models import Crawl
 from crawler.notices.outbox import closed_page_notifier
@@ -150,22 +150,8 @@ def _free_capacity(context: TickContext) -> int:
     if free < MAX_REFILL_PAGES and _none_due(context):
         free = MAX_REFILL_PAGES
     room = min(MAX_REFILL_PAGES, free, _remaining_quota(context, let_in + handed_out))
-    limits = context.options
-    if limits.max_pages is None and limits.max_bytes is None:
-        return room
-    context.crawl.refresh_from_db(fields=["discovered", "outcomes", "statuses", "bytes"])
-    if limits.max_bytes is not None and context.crawl.bytes >= limits.max_bytes:
-        error = f"beyond the limit of {limits.max_bytes:,} bytes"
-        writer.close_rest(context.id, Outcome.LIMIT, error, context.now(), Limit.BYTES)
-        return 0
-    if limits.max_pages is None:
-        return room
-    asked = context.crawl.tallies.asked
-    if asked >= limits.max_pages:
-        error = f"beyond the limit of {limits.max_pages} pages"
-        writer.close_rest(context.id, Outcome.LIMIT, error, context.now(), Limit.PAGES)
-        return 0
-    return min(room, limits.max_pages - asked - let_in - handed_out)
+    within = room_within_limits(context, let_in, handed_out)
+    return room if within is None else min(room, within)
 
 
 def _remaining_quota(context: TickContext, out: int) -> int:
@@ -267,7 +253,8 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
     rows = queries.open_pages(context.id, [page for draft in drafts for _, ids in draft.slices for page in ids])
     now = context.now()
     early = {page: row for page, row in rows.items() if row.not_before is not None and row.not_before > now}
-    rows = {page: row for page, row in rows.items() if page not in early} if early else rows
+    for page in [*early, *close_excluded(context, [row for page, row in rows.items() if page not in early])]:
+        del rows[page]
     known = look_up(context, rows.values())
     if known.results:
         process_results(context, known.results)

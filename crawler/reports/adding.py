@@ -1,7 +1,12 @@
-"""The replies to a user who adds pages to a crawl or asks for some again: the same on page, terminal and API."""
+"""The replies to a user who adds pages to a crawl, asks for some again, or changes its options: the same on
+page, terminal and API."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from crawler.core.crawl.options import OPTIONS
 from crawler.core.crawl.placement import Added, AskedAgain
 from crawler.core.text.quantities import counted
 from crawler.core.text.sanitize import one_line
@@ -33,6 +38,31 @@ def to_ask_again(done: AskedAgain) -> Reply:
     if done.left:
         line += f" Left as they are, because they are open, in a trap or only recorded: {counted(done.left, 'page')}."
     return Reply(line + (RUNS_AGAIN if done.has_reopened else ""), is_so=bool(done.again))
+
+
+def to_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> Reply:
+    """The options that have another value now."""
+    if not after:
+        return Reply("It is so already.", is_so=True)
+    told = [f"{_named(name)} from {_valued(before[name])} to {_valued(after[name])}" for name in after]
+    return Reply(f"Changed: {'; '.join(told)}.", is_so=True)
+
+
+def _named(name: str) -> str:
+    return OPTIONS[name].label if name in OPTIONS else "Events of notices"
+
+
+def _valued(value: Any) -> str:
+    match value:
+        case None | [] | ():
+            return "none"
+        case bool():
+            return "on" if value else "off"
+        case list() | tuple():
+            return ", ".join(map(str, value))
+        case float():
+            return f"{value:g}"
+    return str(value)
 
 
 def reasons_lines(done: Added) -> list[str]:

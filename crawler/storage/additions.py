@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from crawler.core.crawl.completion import Limit, limit_that_closed
 from crawler.core.crawl.outcomes import Outcome
@@ -84,6 +84,25 @@ def open_again(crawl: UUID, ids: Sequence[int], place: Placement, now: float) ->
         if wanted:
             _open_again(row, wanted, place, change, now)
     return wanted
+
+
+def close_all(crawl: UUID, ids: Sequence[int], outcome: Outcome, error: str, now: float) -> None:
+    """Close the open ones of these pages without a request."""
+    with change_of(crawl, now) as (_, change):
+        pages = Page.objects.filter(is_among("id", ids), crawl_id=crawl, status=Page.OPEN)
+        change.count_closed(outcome, pages.update(status=Page.CLOSED, outcome=outcome.value, error=error))
+
+
+def change_deadline(crawl: Crawl, before: float | None, after: float | None) -> None:
+    """Give the open pages of a crawl, whose row is locked, their end under another deadline (seconds from the beginning
+    of the round; None = none). Pages whose time is over before that keep it."""
+    began = crawl.round_began_at.timestamp()
+    pages = Page.objects.filter(crawl_id=crawl.id, status=Page.OPEN)
+    if before is not None:
+        pages.filter(expires_at=began + before).update(expires_at=None)
+    if after is not None:
+        later = Q(expires_at__isnull=True) | Q(expires_at__gt=began + after)
+        pages.filter(later).update(expires_at=began + after)
 
 
 def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:

@@ -4,7 +4,7 @@ from django.urls import path
 
 from crawler.web import monitoring
 from crawler.web.account import account, channels, login, tokens
-from crawler.web.crawl import control, crawls, diagnosis, gallery, graph, notices, pages, reports, schedules
+from crawler.web.crawl import control, crawls, diagnosis, gallery, graph, notices, pages, queue, reports, schedules
 from crawler.web.forms import crawl_form, extraction
 from crawler.web.tables import page_table
 
@@ -39,6 +39,9 @@ urlpatterns = [
     path("extraction/preview", extraction.extraction_preview, name="extraction-preview"),
     path("crawls/<uuid:crawl_id>/pause", control.crawl_pause, name="crawl-pause"),
     path("crawls/<uuid:crawl_id>/resume", control.crawl_resume, name="crawl-resume"),
+    path("crawls/<uuid:crawl_id>/add", queue.crawl_add, name="crawl-add"),
+    path("crawls/<uuid:crawl_id>/again", queue.crawl_again, name="crawl-again"),
+    path("crawls/<uuid:crawl_id>/change", queue.crawl_change, name="crawl-change"),
     path("crawls/<uuid:crawl_id>/finish", control.crawl_finish, name="crawl-finish"),
     path("crawls/<uuid:crawl_id>/cancel", control.crawl_cancel, name="crawl-cancel"),
     path("crawls/<uuid:crawl_id>/extract", control.crawl_extract, name="crawl-extract"),

@@ -49,11 +49,12 @@ class Caller:
     def delete(self, path: str) -> Any:
         return self._client.delete(self._address(path))
 
-    def patch(self, path: str) -> Any:
-        return self._client.patch(self._address(path))
+    def patch(self, path: str, body: Any = None) -> Any:
+        return self._client.patch(self._address(path), self.bytes_of(body), content_type="application/json")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        return getattr(self, method)(path, body) if method in {"post", "put"} else getattr(self, method)(path)
+        has_body = method in {"post", "put", "patch"}
+        return getattr(self, method)(path, body) if has_body else getattr(self, method)(path)
 
     def _address(self, path: str) -> str:
         return path if path.startswith("http://") else ROOT + path

@@ -84,7 +84,7 @@ def test_the_end_of_the_api_is_not_taken_for_an_address_of_it(browser: Client) -
     ("method", "address", "allowed"),
     [
         ("put", "/crawls", {"GET", "HEAD", "POST"}),
-        ("post", f"/crawls/{ID}", {"GET", "HEAD", "DELETE"}),
+        ("post", f"/crawls/{ID}", {"GET", "HEAD", "PATCH", "DELETE"}),
         ("get", "/map", {"POST"}),
         ("post", "/openapi.json", {"GET", "HEAD"}),
         ("post", "/docs", {"GET", "HEAD"}),

@@ -26,7 +26,7 @@ from crawler import crashpoints
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.placement import placed
 from crawler.core.urls.normalise import origin_of
-from crawler.crawls import control, delete, retry
+from crawler.crawls import change, control, delete, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import rendering, result_buffer, robots_check
@@ -124,6 +124,9 @@ class Actor:
 
     def finish(self) -> None:
         control.finish(_crawl())
+
+    def change(self, values: dict[str, Any]) -> None:
+        change.change(_crawl(), values)
 
     def cancel(self) -> None:
         control.cancel(_crawl())

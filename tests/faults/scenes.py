@@ -243,6 +243,12 @@ SCENES: Mapping[str, Scene] = {
         pages=ALONE,
         options={"stay_open": True},
     ),
+    "change: committed": Scene(
+        [
+            Deed([START], [("start: committed", 1, "kill")]),
+            Deed([["change", {"concurrency": 2}]], [("change: committed", 1, "kill")]),
+        ],
+    ),
     "cancel: committed": Scene(
         [
             Deed([START, ["work", "at hand", 1]]),

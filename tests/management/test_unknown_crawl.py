@@ -14,6 +14,7 @@ WORDS = {
     "page": ["http://a.test/"],
     "add": ["http://a.test/"],
     "again": ["--all"],
+    "change": ["--delay", "2"],
 }
 COMMANDS = [
     "status",

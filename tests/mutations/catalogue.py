@@ -18,6 +18,7 @@ RESTORED = "crawler/manager/restored.py"
 TICK = "crawler/manager/tick.py"
 FINISH = "crawler/manager/finish.py"
 DISPATCH = "crawler/manager/dispatch.py"
+PAGE_LIMITS = "crawler/manager/limits.py"
 IDLE_POLLER = "crawler/manager/idle_poller.py"
 COMPLETION = "crawler/core/crawl/completion.py"
 DISCOVERY = "crawler/core/crawl/discovery.py"
@@ -387,10 +388,42 @@ MUTATIONS = (
     Mutation(
         "page-limit-off-by-one",
         "a page limit is never exceeded",
-        DISPATCH,
-        "limits.max_pages - asked - let_in",
-        "limits.max_pages + 1 - asked - let_in",
+        PAGE_LIMITS,
+        "limits.max_pages - asked - handed_out",
+        "limits.max_pages + 1 - asked - handed_out",
         "tests/manager/test_manage.py::test_a_page_limit_is_never_exceeded",
+    ),
+    Mutation(
+        "lower-limit-closes-what-is-out",
+        "a lower page limit closes nothing that is handed out",
+        PAGE_LIMITS,
+        " and not handed_out:",
+        ":",
+        "tests/crawls/test_change.py::test_a_lower_page_limit_closes_nothing_that_is_handed_out",
+    ),
+    Mutation(
+        "early-page-handed-out",
+        "a page is not handed out before the time a user chose",
+        DISPATCH,
+        "row.not_before > now}",
+        "False}",
+        "tests/manager/test_add.py::test_the_time_a_user_chose_outlasts_the_end_of_a_wait_for_the_host",
+    ),
+    Mutation(
+        "kept-open-crawl-finished",
+        "a crawl that is kept open finishes only when a user says so",
+        "crawler/manager/finish.py",
+        "locked.chosen.stay_open",
+        "False",
+        "tests/manager/test_stay_open.py::test_with_no_page_open_it_says_that_it_waits",
+    ),
+    Mutation(
+        "kept-open-crawl-ticks",
+        "a crawl that waits for pages costs no ticks",
+        COMPLETION,
+        "signs.waits_for_browser or signs.waits_for_pages",
+        "signs.waits_for_browser",
+        "tests/manager/test_stay_open.py::test_while_it_waits_no_tick_is_sent",
     ),
     Mutation(
         "body-limit-not-unpacked",

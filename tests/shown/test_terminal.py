@@ -38,6 +38,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "again": [["CRAWL", "PAGE"], ["CRAWL", "--all"]],
     "pause": [["CRAWL"]],
     "resume": [["CRAWL"]],
+    "change": [["CRAWL", "--exclude", TEXTS["terminal"]]],
     "finish": [["CRAWL"]],
     "cancel": [["CRAWL"]],
     "delete": [["CRAWL", "--yes"]],

@@ -1,4 +1,4 @@
-"""Operations on crawls: list, start (from URLs or a list), get, receipt, diagnosis, delete."""
+"""Operations on crawls: list, start (from URLs or a list), get, change, receipt, diagnosis, delete."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import HttpResponse
-from ninja import File, Form, Query, Router, Status
+from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from crawler import clock
 from crawler.accounts.permissions import may, sees_addresses, visible_crawls
@@ -21,13 +21,14 @@ from crawler.api.openapi import FORM, described
 from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem, place, read_json, service_down
 from crawler.api.schemas import crawl as shapes
-from crawler.api.schemas.start import Base, CrawlStart, ListStart
+from crawler.api.schemas.start import Base, CrawlChange, CrawlStart, ListStart
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions, check_options
+from crawler.core.crawl.options import RECEIVERS, CrawlOptions, check_options
 from crawler.core.errors import BadInput, OverQuota
 from crawler.core.url_lists.reader import Columns
 from crawler.core.urls.normalise import from_person
+from crawler.crawls.change import change
 from crawler.crawls.control import share_begun
 from crawler.crawls.credentials import own_hosts, taken_over
 from crawler.crawls.delete import delete
@@ -35,6 +36,7 @@ from crawler.crawls.import_urls import load_list
 from crawler.crawls.schedules import begin_schedule
 from crawler.crawls.start import start_crawl
 from crawler.models import Crawl
+from crawler.reports import adding, text
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import masked_receipt, receipt_of
 
@@ -57,6 +59,14 @@ def sealed_for(
         raise BadInput("same_credentials", NOT_YOURS)
     checked, urls = check_options(options), [from_person(url) for url in start_urls]
     return taken_over(earlier, own_hosts(urls, checked, listed=listed))
+
+
+class ChangedCrawl(Schema):
+    """The options that have another value now; receivers as their number."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    message: str = Field(description="The same in words.")
 
 
 router = Router(tags=["crawls"])
@@ -151,6 +161,30 @@ def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The reasons in sentences, then open pages, the batches they are in, and when each host may be requested next."""
     return why_of(crawl_watched(request, crawl_id), visible=visible_crawls(request.user))
+
+
+@router.patch(
+    "/{uuid:crawl_id}",
+    operation_id="crawls_change_crawl",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=ChangedCrawl,
+    summary="Change a crawl",
+    openapi_extra=described(
+        {"before": {"delay": 0.0}, "after": {"delay": 2.0}, "message": "Changed: Delay from 0 to 2."},
+        sends={"delay": 2},
+    ),
+)
+def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict[str, Any]:
+    """Its limits, pace, patterns and notices, while it runs or later. What is not sent stays as it is; null is the
+    default. All or nothing. Only its owner changes who gets notices."""
+    values = body.model_dump(exclude_unset=True)
+    of_notices = {"notify_events", *RECEIVERS.values()} & values.keys()
+    crawl = crawl_named(request, crawl_id, Right.OWN if of_notices else Right.CONTROL)
+    done = change(crawl.id, values)
+    if done is None:
+        raise Problem(404, text.GONE.line)
+    message = adding.to_change(done.before, done.after).line
+    return {"before": done.before, "after": done.after, "message": message}
 
 
 @router.delete(

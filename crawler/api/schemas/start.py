@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, create_model
 from crawler.api.openapi import CRAWL_ID, SCHEDULE_ID
 from crawler.api.schemas.crawl import options_shown
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.options import CHANGEABLE, CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.encryption import seal, shown
 from crawler.models import Schedule
@@ -89,6 +89,26 @@ if TYPE_CHECKING:
     Options = Base
 else:
     Options = create_model("Options", __base__=Base, **_fields())
+
+
+class Unknown(Schema):
+    """Refuses fields that are not named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def _changeable() -> dict[str, Any]:
+    return {
+        name: (shape | None, Field(None, description=field.description))
+        for name, (shape, field) in _fields().items()
+        if name in CHANGEABLE
+    }
+
+
+if TYPE_CHECKING:
+    CrawlChange = Unknown
+else:
+    CrawlChange = create_model("CrawlChange", __base__=Unknown, **_changeable())
 
 
 class Start(Options):

@@ -436,3 +436,10 @@ MAY_BE_SECRET = tuple(kind.option for kind in KINDS if kind.is_web)
 
 PAGE_RECEIVERS = tuple(kind.option for kind in KINDS if kind.takes_pages)
 """Those whose receivers can get page notices."""
+
+CHANGEABLE = (
+    *("max_pages", "deadline", "stay_open", "include", "exclude", "delay", "per_minute", "concurrency"),
+    *RECEIVERS.values(),
+    "notify_events",
+)
+"""The options that a user may change while a crawl runs."""

@@ -180,6 +180,14 @@ class Outcome(StrEnum):
     EXPIRED = OutcomeEntry(
         "expired", Category.SKIPPED, Tone.NEUTRAL, "expired", "its deadline passed before it was requested", Cause.LIMIT
     )
+    EXCLUDED = OutcomeEntry(
+        "excluded",
+        Category.SKIPPED,
+        Tone.NEUTRAL,
+        "excluded",
+        "a pattern that was changed while the crawl ran leaves it out",
+        Cause.CRAWL,
+    )
     EXTERNAL = OutcomeEntry(
         "external",
         Category.SKIPPED,

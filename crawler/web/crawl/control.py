@@ -93,9 +93,9 @@ def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Retry dead letters: those named by `page` (ids), or all without `page`."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
-    page_ids = _page_ids(request.POST.getlist("page")) if "page" in request.POST else None
+    ids = page_ids(request.POST.getlist("page")) if "page" in request.POST else None
     try:
-        reply = text.to_retry(retry_failed(crawl.id, page_ids))
+        reply = text.to_retry(retry_failed(crawl.id, ids))
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
     return redirect_with(request, reply, _where_from(request, crawl_id))
@@ -124,7 +124,7 @@ def _where_from(request: HttpRequest, crawl_id: UUID) -> str:
     """Where the button is: the page of the dead letters with the number `back`, the view of a page (`back` is "page"),
     else the page of the crawl."""
     number = request.POST.get("back", "")
-    asked = _page_ids(request.POST.getlist("page"))
+    asked = page_ids(request.POST.getlist("page"))
     if number == "page" and asked:
         return reverse("page-detail", args=[crawl_id, asked[0]])
     if not number.isdecimal():
@@ -132,7 +132,7 @@ def _where_from(request: HttpRequest, crawl_id: UUID) -> str:
     return f"{reverse('crawl-dead-letters', args=[crawl_id])}?page={int(number[:LONGEST_ID])}"
 
 
-def _page_ids(typed: list[str]) -> list[int]:
+def page_ids(typed: list[str]) -> list[int]:
     """The valid ids. An empty list means no page, never all pages."""
     return [int(text) for text in typed if text.isdecimal() and len(text) <= LONGEST_ID]
 

@@ -40,6 +40,7 @@ from crawler.web.crawl.status import STATES, status_of, summary_of
 from crawler.web.decorators import is_part, page
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import SECRETS
+from crawler.web.forms.queue import AddForm, ChangeForm
 from crawler.web.forms.sharing import permitted, share_as_chosen, sharing_of
 from crawler.web.tables.paging import page_of
 
@@ -212,6 +213,11 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         "can_extract": kept_extraction.is_possible(crawl.chosen),
         **sharing_of(request.user, crawl),
     }
+    if not context["locked"] and crawl.state != State.LOADING:
+        context |= {
+            "add_form": AddForm(),
+            "change_form": ChangeForm(crawl=crawl, owns=sees_addresses(request.user, crawl)),
+        }
     return render(request, "crawler/crawl.html", context)
 
 

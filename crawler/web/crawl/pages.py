@@ -29,6 +29,7 @@ from crawler.reports import page_load, text, traps
 from crawler.reports.links import dead_letters, knows_orphans, orphans
 from crawler.reports.page_detail import LINKS, page_report
 from crawler.reports.text import Reply
+from crawler.storage.additions import NOT_AGAIN
 from crawler.web.crawl.control import LONGEST_ID, NO_REDIS, redirect_with
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.decorators import page
@@ -54,6 +55,7 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "page": page,
         "href": href_of(page.url),
         "title": page.title or page.url,
+        "may_ask_again": _may_ask_again(page) and not is_locked(request.user, crawl),
         "tone": text.tone(report["outcome"]),
         "answer": page_text.answer(report),
         "unread": page_text.unread(report),
@@ -78,6 +80,11 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "in_ways": _ways(in_part, report["links_in"]["number"], "in", out_part, "out"),
     }
     return render(request, "crawler/page.html", context)
+
+
+def _may_ask_again(page: Page) -> bool:
+    """A dead letter has a button of its own."""
+    return page.status == Page.CLOSED and not page.given_up and page.outcome not in NOT_AGAIN
 
 
 def _line(crawl: Crawl, page: Line) -> Line:

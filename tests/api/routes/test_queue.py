@@ -90,3 +90,28 @@ def test_without_a_clear_choice_nothing_is_requested_again(
 ) -> None:
     assert by_ann.ask("post", f"/crawls/{crawl.id}/again{query}", body).status_code == 422
     assert open_urls() == []
+
+
+def test_options_are_changed_and_told(by_ann: Caller, crawl: Crawl) -> None:
+    told = by_ann.ask("patch", f"/crawls/{crawl.id}", {"delay": 2, "max_pages": 5}).json()
+    assert told["before"] == {"max_pages": None, "delay": 0.0}
+    assert told["after"] == {"max_pages": 5, "delay": 2.0}
+    by_ann.ask("patch", f"/crawls/{crawl.id}", {"max_pages": None})
+    crawl.refresh_from_db()
+    assert (crawl.chosen.delay, crawl.chosen.max_pages) == (2.0, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"delay": 1, "concurrency": 99}, "concurrency"),
+        ({"max_depth": 2}, "max_depth"),
+        ({"include": ["["]}, "include"),
+    ],
+)
+def test_a_change_that_cannot_be_used_is_named(by_ann: Caller, crawl: Crawl, body: dict[str, Any], field: str) -> None:
+    response = by_ann.ask("patch", f"/crawls/{crawl.id}", body)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == field
+    crawl.refresh_from_db()
+    assert crawl.chosen.delay == 0.0

@@ -43,7 +43,7 @@ GROUPS = [
     (outcomes.ERRORS, {*outcomes.ERROR_RESPONSES, *outcomes.FAILURES}),
     (outcomes.HOST_FAILURES, {"dns", "connect", "tls", "timeout", "private_address"}),
     (outcomes.LIMITED, {"limit", "expired"}),
-    (outcomes.UNJUDGED, {"limit", "expired", "trap", "cancelled", "lost"}),
+    (outcomes.UNJUDGED, {"limit", "expired", "trap", "excluded", "cancelled", "lost"}),
 ]
 
 

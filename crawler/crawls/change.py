@@ -1,0 +1,101 @@
+"""Changes what a user chose for a crawl that is under way: limits, pace, patterns, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from django.db import transaction
+
+from crawler.accounts import audit
+from crawler.core.channels.catalogue import KINDS
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CHANGEABLE, RECEIVERS, CrawlOptions, check_options
+from crawler.core.errors import BadInput
+from crawler.crashpoints import crash_point
+from crawler.crawls.start import encrypted_addresses
+from crawler.frontier.frontier import Frontier
+from crawler.http.guard import guard_of
+from crawler.models import Crawl
+from crawler.queueing import queues
+from crawler.queueing.wakeups import ensure_poller, wake
+from crawler.storage import additions
+
+LOADING = "Its list is still being read; change it once the crawl runs."
+OF_LINKS = ("include", "exclude")
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The options that have another value now, as stored; receivers as their number: they may be secrets."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+def change(crawl_id: UUID, values: Mapping[str, Any]) -> Changed | None:
+    """Give a crawl other values of these options, all or none; None if there is no such crawl.
+
+    BadInput names the first option that cannot be changed or used. The next tick goes by the new values; what a batch
+    that is handed out already was told, it keeps.
+    """
+    crawl = Crawl.objects.filter(id=crawl_id).first()
+    if crawl is None:
+        return None
+    for name in values:
+        if name not in CHANGEABLE:
+            raise BadInput(name, f"A crawl keeps this option from its start on. To change: {', '.join(CHANGEABLE)}.")
+    given = {name: _plain(crawl, name, value) for name, value in values.items()}
+    with transaction.atomic():
+        crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
+        if crawl is None:
+            return None
+        if crawl.state == State.LOADING:
+            raise BadInput("id", LOADING)
+        before = crawl.chosen
+        after = check_options(_with(before, given, is_list=bool(crawl.source)))
+        names = [name for name in CHANGEABLE if name in given and getattr(before, name) != getattr(after, name)]
+        if not names:
+            return Changed({}, {})
+        plain = after.to_plain()
+        crawl.options = {**crawl.options, **{name: plain[name] for name in names}}
+        crawl.save(update_fields=["options"])
+        if "deadline" in names:
+            additions.change_deadline(crawl, before.deadline, after.deadline)
+        done = Changed(_told(before, names), _told(after, names))
+        audit.note("crawl.changed", crawl, before=done.before, after=done.after)
+    crash_point("change: committed")
+    if not crawl.is_over:
+        wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
+        ensure_poller()
+    return done
+
+
+def _plain(crawl: Crawl, name: str, value: Any) -> Any:
+    """A value as it is stored; None = the default. Other web addresses than before are checked and encrypted."""
+    if value is None:
+        return getattr(CrawlOptions(), name)
+    if isinstance(value, (list, tuple)) and tuple(value) == getattr(crawl.chosen, name):
+        return tuple(value)
+    kind = next((kind for kind in KINDS if kind.option == name and kind.is_web), None)
+    return value if kind is None else encrypted_addresses(guard_of(crawl.chosen.private_hosts), kind, value)
+
+
+def _with(options: CrawlOptions, given: Mapping[str, Any], *, is_list: bool) -> CrawlOptions:
+    """BadInput for a value of another type, or patterns for a list, which names all its pages."""
+    for name in OF_LINKS:
+        if is_list and given.get(name):
+            raise BadInput(name, f"A list has all its pages on it, and no link is followed; leave out {name}.")
+    try:
+        return msgspec.convert({**options.to_plain(), **given}, CrawlOptions)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$.")
+        raise BadInput(where.rstrip("`").partition("[")[0] or "options", f"{what}.") from None
+
+
+def _told(options: CrawlOptions, names: list[str]) -> dict[str, Any]:
+    plain = options.to_plain()
+    return {name: len(plain[name]) if name in RECEIVERS.values() else plain[name] for name in names}

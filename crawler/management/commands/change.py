@@ -1,0 +1,47 @@
+"""`manage.py change`: changes the options of a crawl that is under way."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler.core.errors import BadInput
+from crawler.crawls.change import change
+from crawler.management.base import CrawlerCommand, Exit, ExitWith, add_crawl, crawl_of
+from crawler.management.crawl_options import add_changeable, changes
+from crawler.reports import adding, text
+
+EXAMPLES = """\
+examples:
+  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --delay 2 --concurrency 1
+  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --max-pages 500 --exclude '/archive/'
+  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --without deadline --notify me@example.com
+
+Options that are not named stay as they are; a list, such as of patterns, takes the place of the
+one before. docs/queue.md says what a change means for pages that are open.
+
+exit codes:
+  0    it is changed, or was so already
+  1    the crawl was deleted, or a service is down
+  2    invalid arguments, or there is no such crawl; nothing was changed
+"""
+
+
+class Command(CrawlerCommand):
+    """Change the options of a crawl that is under way."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        add_changeable(parser)
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl, values = crawl_of(options["id"]), changes(options)
+        if not values:
+            raise BadInput("id", "Name at least one option to change, such as --delay 2.")
+        done = change(crawl.id, values)
+        if done is None:
+            raise ExitWith(Exit.NOT_DONE, text.GONE.line)
+        return self.print_reply(adding.to_change(done.before, done.after))

@@ -1,0 +1,85 @@
+"""The forms on a crawl's page that add pages to it and change its options. They only read input; the verbs judge it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from crawler import clock
+from crawler.core.crawl.notices import OF_PAGES
+from crawler.core.crawl.options import CHANGEABLE, MAY_BE_SECRET, OPTIONS, RECEIVERS
+from crawler.core.crawl.placement import Placement, placed
+from crawler.models import Crawl
+from crawler.reports.text import EVENTS
+from crawler.web.forms import fields
+from crawler.web.forms.fields import LinesField, NumberInput, SpanField
+from crawler.web.forms.option_fields import field_of
+
+
+class AddForm(forms.Form):
+    """Pages to add to a crawl."""
+
+    urls = LinesField(
+        label="Pages",
+        rows=4,
+        placeholder="https://example.com/new",
+        help_text="One URL per line.",
+        error_messages={"required": "Type the URL of at least one page."},
+    )
+    delay = SpanField(
+        label="Not before", required=False, placeholder="at once", help_text="This long from now. Example: 10m."
+    )
+    ttl = SpanField(label="Time for a page", required=False, help_text="Give it up this long after that. Example: 1h.")
+    priority = forms.IntegerField(
+        label="Priority",
+        required=False,
+        widget=NumberInput("numeric", placeholder="5"),
+        help_text="10 is first, 0 is last.",
+        error_messages={"invalid": "The priority must be a whole number from 0 (last) to 10 (first)."},
+    )
+    again = forms.BooleanField(
+        label="Request those again that have their outcome",
+        required=False,
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, label_suffix="", auto_id="add_%s")
+
+    def place(self) -> Placement:
+        """BadInput if it cannot be used."""
+        typed = self.cleaned_data
+        return placed(typed["priority"], typed["delay"], None, typed["ttl"], clock.epoch_seconds())
+
+
+class ChangeForm(forms.Form):
+    """The options that may be changed, with the values they have. Receivers of notices are the owner's alone."""
+
+    def __init__(self, data: Any = None, *, crawl: Crawl, owns: bool) -> None:
+        hidden = () if owns else (*RECEIVERS.values(), "notify_events")
+        self._names = [name for name in CHANGEABLE if name not in hidden]
+        if crawl.source:
+            self._names = [name for name in self._names if name not in ("include", "exclude")]
+        self._kept = fields.kept_of(crawl)
+        chosen = {name: getattr(crawl.chosen, name) for name in self._names}
+        chosen |= {name: fields.shown(self._kept, chosen[name]) for name in MAY_BE_SECRET if name in chosen}
+        super().__init__(data, initial=chosen, label_suffix="", auto_id="change_%s")
+        for name in self._names:
+            self.fields[name] = field_of(OPTIONS[name]) if name in OPTIONS else _events()
+
+    def values(self) -> dict[str, Any]:
+        """The options with their new values; an empty field means the default."""
+        values = {name: self.cleaned_data[name] for name in self._names}
+        values |= {name: fields.meant(self._kept, values[name]) for name in MAY_BE_SECRET if name in values}
+        return {name: None if value in ("", []) else value for name, value in values.items()}
+
+
+def _events() -> forms.Field:
+    choices = [(event.value, EVENTS[event].capitalize()) for event in OF_PAGES]
+    return forms.MultipleChoiceField(
+        label="Tell them of", required=False, choices=choices, widget=forms.CheckboxSelectMultiple()
+    )
+
+
+def first_error(form: forms.Form) -> str:
+    return str(next(iter(form.errors.values()))[0])

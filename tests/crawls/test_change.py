@@ -1,0 +1,184 @@
+"""What was chosen for a crawl is changed while it runs: all of it or nothing, and what it means for open pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.core.errors import BadInput
+from crawler.crawls.change import Changed, change
+from crawler.crawls.control import cancel
+from crawler.manager import dispatch
+from crawler.manager.add import ask_again
+from crawler.manager.tick import manage
+from crawler.models import AuditEntry, Crawl, Disagreement, Page
+from crawler.storage import queries
+from tests.bench import Bench
+from tests.manager.test_add import finish
+from tests.site import page
+
+LEAVES = tuple(f"/{number}" for number in range(12))
+PAGES = {"/": page(*LEAVES), **dict.fromkeys(LEAVES, page())}
+
+
+def changed(bench: Bench, **values: Any) -> Changed:
+    done = change(bench.crawl.id, values)
+    assert done is not None
+    return done
+
+
+def outcomes(bench: Bench) -> dict[str, int]:
+    bench.crawl.refresh_from_db()
+    return {outcome: number for outcome, number in bench.crawl.outcomes.items() if number}
+
+
+def first_pages_are_found(bench: Bench, **options: object) -> None:
+    """The start page is done, the others wait in the ready queue, and none is handed out."""
+    bench.start(**options)
+    manage(bench.crawl.id)
+    bench.work("fetch", at_most=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dispatch, "_dequeue_drafts", lambda context: [])
+        manage(bench.crawl.id)
+    assert (bench.context.frontier.ready_queue.size(), bench.crawl.outcomes) == (12, {})
+
+
+@pytest.mark.site(PAGES)
+def test_the_change_is_told_and_noted_with_before_and_after(bench: Bench) -> None:
+    bench.start(delay=5.0)
+    assert changed(bench, delay=0.0, concurrency=4) == Changed({"delay": 5.0}, {"delay": 0.0})
+    noted = AuditEntry.objects.get(act="crawl.changed")
+    assert (noted.before, noted.after) == ({"delay": 5.0}, {"delay": 0.0})
+    finish(bench)
+
+
+@pytest.mark.site(PAGES)
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"delay": -1.0}, "delay"),
+        ({"max_depth": 3}, "max_depth"),
+        ({"include": ("[",)}, "include"),
+        ({"concurrency": "many"}, "concurrency"),
+        ({"delay": 1.0, "notify_events": ("crawl.page",)}, "notify_events"),
+        ({"notify_webhooks": ("http://10.0.0.1/",)}, "notify_webhooks"),
+    ],
+)
+def test_what_cannot_be_used_changes_nothing(bench: Bench, values: dict[str, Any], field: str) -> None:
+    bench.start()
+    Crawl.objects.update(options={**bench.crawl.options, "private_hosts": []})
+    before = Crawl.objects.get().options
+    with pytest.raises(BadInput) as told:
+        changed(bench, **values)
+    assert told.value.field == field
+    assert Crawl.objects.get().options == before
+    assert not AuditEntry.objects.filter(act="crawl.changed").exists()
+
+
+@pytest.mark.site(PAGES)
+def test_a_lower_page_limit_holds_for_what_waits_already(bench: Bench) -> None:
+    first_pages_are_found(bench)
+    changed(bench, max_pages=5)
+    finish(bench)
+    assert outcomes(bench) == {"2xx": 5, "limit": 8}
+    assert sum(bench.site.hits[path] for path in ("/", *LEAVES)) == 5
+
+
+@pytest.mark.site(PAGES)
+def test_a_lower_page_limit_closes_nothing_that_is_handed_out(bench: Bench) -> None:
+    first_pages_are_found(bench)
+    manage(bench.crawl.id)
+    out = bench.context.frontier.ready_queue.handed_out()
+    assert out > 0
+    changed(bench, max_pages=1)
+    manage(bench.crawl.id)
+    assert Page.objects.filter(status=Page.OPEN).count() == 12
+    finish(bench)
+    assert outcomes(bench) == {"2xx": 1 + out, **({"limit": 12 - out} if out < 12 else {})}
+
+
+@pytest.mark.site(PAGES)
+def test_a_higher_page_limit_brings_closed_pages_back_only_on_demand(bench: Bench) -> None:
+    bench.start(max_pages=3)
+    bench.work()
+    changed(bench, max_pages=100)
+    bench.work()
+    assert (bench.state(), outcomes(bench)) == ("finished", {"2xx": 3, "limit": 10})
+    ask_again(bench.crawl.id, Page.objects.filter(outcome="limit").values_list("id", flat=True))
+    finish(bench)
+    assert outcomes(bench) == {"2xx": 13}
+
+
+@pytest.mark.site(PAGES)
+def test_open_pages_that_a_new_pattern_leaves_out_close_when_it_is_their_turn(bench: Bench) -> None:
+    first_pages_are_found(bench)
+    changed(bench, exclude=(r"/1\d?$",))
+    finish(bench)
+    assert outcomes(bench) == {"2xx": 10, "excluded": 3}
+    assert bench.site.hits["/1"] == bench.site.hits["/10"] == 0
+
+
+@pytest.mark.site(PAGES)
+def test_a_start_url_is_never_left_out(bench: Bench) -> None:
+    bench.start()
+    changed(bench, include=("/nothing",))
+    finish(bench)
+    assert outcomes(bench) == {"2xx": 1}
+
+
+@pytest.mark.site(PAGES)
+def test_a_deadline_counts_for_open_pages_too(bench: Bench) -> None:
+    first_pages_are_found(bench)
+    changed(bench, deadline=0.001)
+    finish(bench)
+    assert outcomes(bench) == {"2xx": 1, "expired": 12}
+    assert bench.crawl.limits == {"deadline": 12}
+
+
+@pytest.mark.site(PAGES)
+def test_without_a_deadline_open_pages_have_no_end(bench: Bench) -> None:
+    first_pages_are_found(bench, deadline=3600.0)
+    changed(bench, deadline=None)
+    assert queries.next_expiry(bench.crawl.id) is None
+    finish(bench)
+
+
+@pytest.mark.site(PAGES)
+def test_a_later_deadline_leaves_pages_with_a_shorter_time_alone(bench: Bench) -> None:
+    first_pages_are_found(bench, deadline=3600.0, page_ttl=60.0)
+    before = queries.next_expiry(bench.crawl.id)
+    changed(bench, deadline=7200.0)
+    assert queries.next_expiry(bench.crawl.id) == before
+
+
+@pytest.mark.site(PAGES)
+def test_kept_open_no_longer_it_finishes(bench: Bench) -> None:
+    bench.start(stay_open=True)
+    changed(bench, stay_open=False)
+    finish(bench)
+
+
+@pytest.mark.site(PAGES)
+def test_a_new_receiver_gets_the_notices_from_then_on(bench: Bench) -> None:
+    bench.start()
+    done = changed(bench, notify_emails=("me@example.com",))
+    assert done == Changed({"notify_emails": 0}, {"notify_emails": 1})
+    finish(bench)
+    assert not Disagreement.objects.exists()
+
+
+@pytest.mark.site(PAGES)
+def test_a_crawl_that_is_over_stays_over(bench: Bench) -> None:
+    bench.start()
+    cancel(bench.crawl.id)
+    assert changed(bench, delay=2.0).after == {"delay": 2.0}
+    assert bench.state() == "cancelled"
+
+
+@pytest.mark.site(PAGES)
+def test_the_patterns_of_a_list_are_refused(bench: Bench) -> None:
+    bench.start()
+    Crawl.objects.update(source="urls.txt")
+    with pytest.raises(BadInput, match="A list has all its pages on it"):
+        changed(bench, exclude=("/a",))

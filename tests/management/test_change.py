@@ -1,0 +1,74 @@
+"""`manage.py change` changes the options of a crawl under way; `manage.py finish` ends one that is kept open."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.crawl.options import CrawlOptions
+from crawler.models import Crawl
+from tests.factories import a_crawl
+from tests.management.calls import exit_code
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
+
+
+@pytest.fixture
+def crawl() -> Crawl:
+    return a_crawl(options=CrawlOptions(max_pages=10, exclude=("/a",), stay_open=True))
+
+
+def options_of(crawl: Crawl) -> CrawlOptions:
+    crawl.refresh_from_db()
+    return crawl.chosen
+
+
+def test_what_is_typed_is_changed_and_told(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("change", str(crawl.id), "--delay", "2", "--exclude", "/b", "--exclude", "/c") == 0
+    told = "Changed: No URLs that match from /a to /b, /c; Delay from 0 to 2.\n"
+    assert capsys.readouterr().out == told
+    assert options_of(crawl) == CrawlOptions(max_pages=10, exclude=("/b", "/c"), stay_open=True, delay=2.0)
+
+
+def test_an_option_is_dropped(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("change", str(crawl.id), "--without", "max-pages", "--without", "exclude", "--no-stay-open") == 0
+    assert options_of(crawl) == CrawlOptions()
+    told = "Page limit from 10 to none; Keep it open from on to off; No URLs that match from /a to none."
+    assert told in capsys.readouterr().out
+
+
+def test_receivers_are_told_by_their_number(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("change", str(crawl.id), "--notify", "me@example.com", "--notify-on", "started") == 0
+    assert "from 0 to 1; Events of notices from " in capsys.readouterr().out
+    assert options_of(crawl).notify_emails == ("me@example.com",)
+
+
+def test_the_same_again_is_no_change(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("change", str(crawl.id), "--max-pages", "10") == 0
+    assert capsys.readouterr().out == "It is so already.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "Name at least one option to change, such as --delay 2."),
+        (("--delay", "2", "--max-pages", "0"), "Page limit must be 1 or more, not 0"),
+        (("--exclude", "["), "["),
+        (("--max-pages", "5", "--without", "max-pages"), "--max-pages is given and dropped; leave out one of the two."),
+        (("--max-depth", "5"), "--max-depth"),
+    ],
+)
+def test_what_cannot_be_used_changes_nothing(
+    crawl: Crawl, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    before = options_of(crawl)
+    assert exit_code("change", str(crawl.id), *words) == 2
+    assert told in capsys.readouterr().err
+    assert options_of(crawl) == before
+
+
+def test_a_crawl_that_is_kept_open_is_finished(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert [exit_code("finish", str(crawl.id)), exit_code("finish", str(crawl.id))] == [0, 0]
+    assert not options_of(crawl).stay_open
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "No longer kept open. It is finished as soon as no page is open."
+    assert second == "It is not kept open: it is finished by itself as soon as no page is open."
