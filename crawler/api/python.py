@@ -89,7 +89,7 @@ def _id_of(crawl: Crawl | UUID | str) -> UUID:
 
 def _epoch(moment: datetime | None) -> float | None:
     if moment is not None and moment.tzinfo is None:
-        raise BadInput("not_before", "The time must name its zone, as django.utils.timezone.now() does.")
+        raise BadInput("not_before", "The time must name its zone, such as datetime.UTC.")
     return None if moment is None else moment.timestamp()
 
 
