@@ -35,6 +35,7 @@ from crawler.core.html import links
 from crawler.core.html.document import document_of
 from crawler.core.html.page_metadata import Facts
 from crawler.core.text.gzip import Broken
+from crawler.frontier import keys
 from crawler.frontier.leases import Heartbeat
 from crawler.hooks.on_page import PageHooks
 from crawler.models import Crawl, KeptExtraction, Page, PageFacts
@@ -49,6 +50,7 @@ STEP_S = 3.0  # after this no further page is read in a step
 JOB_S = 3.0  # after this a job lets others go first
 MAX_TRIES = 4  # of a page with which workers die: of its step, then of it alone
 TOUCH_S = 4.0  # how often a worker says that it is at work
+LOOK_EVERY_S = 10  # for those that are lost
 LOST_AFTER = timedelta(seconds=15)  # since it said so
 
 NOTHING_KEPT = "This crawl kept no HTML; start one that does, with --keep html or on the form."
@@ -92,7 +94,10 @@ def send(crawl: UUID) -> None:
 
 
 def send_lost() -> None:
-    """Send a job for each extraction whose worker died, or whose job was lost."""
+    """Send a job for each extraction whose worker died, or whose job was lost. Looks for them every few seconds at
+    most: every scan of the crawls calls it."""
+    if not queues.connection().set(keys.EXTRACTIONS_SEEN, 1, nx=True, ex=LOOK_EVERY_S):
+        return
     lost = KeptExtraction.objects.filter(done_at=None, touched_at__lt=clock.now() - LOST_AFTER)
     for crawl in lost.values_list("crawl_id", flat=True):
         send(crawl)

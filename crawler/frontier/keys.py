@@ -18,6 +18,7 @@ AUTOSCALERS = f"{PREFIX}:autoscalers"  # hash with a short TTL: see `frontier.au
 SCALED_BY_API = f"{PREFIX}:scaled-by-api"  # string with a TTL of a minute: an autoscaler such as KEDA asks by the API
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
 RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process may scan the crawls
+EXTRACTIONS_SEEN = f"{PREFIX}:extractions-seen"  # string with a short TTL: lost extractions were looked for just now
 BELL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it
 BROWSERS = f"{PREFIX}:browsers"  # hash: browser workers and their places, see `frontier.browser_places`
 BROWSER_PLACES = f"{PREFIX}:browser-places"  # zset lease key -> when its batch took a place; 0 = it was handed out

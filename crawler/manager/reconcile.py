@@ -139,13 +139,14 @@ def _scan() -> ScanResult:
     crawls = list(Crawl.objects.filter(state__in=NOT_OVER).only(*SCAN_COLUMNS))
     if any(crawl.state == State.LOADING for crawl in crawls):
         discard_abandoned(DELETE_STEPS_PER_SCAN)
+    expiries = queries.next_expiries() if crawls else {}
     for crawl in crawls:
         if crawl.state == State.LOADING:
             continue  # nothing of it is in Redis yet
         frontier = Frontier(redis, str(crawl.id))
         if not is_resting:
             woken += _wake_other_collectors(crawl, redis, now, waiting)
-        signs = signs_of(crawl, frontier, now, waiting)
+        signs = signs_of(crawl, frontier, now, waiting, expiries.get(crawl.id))
         if needs_tick(signs, now) and not is_resting:
             woken += wake(frontier, crawl.site)
         else:
@@ -228,7 +229,13 @@ def _resume_deletion(crawl_id: UUID, steps: Iterator[int]) -> None:
         log.warning("crawl %s is not deleted yet: %s", crawl_id, error)
 
 
-def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[], set[str]]) -> Signs:
+def signs_of(
+    crawl: Crawl,
+    frontier: Frontier,
+    now: float,
+    waiting: Callable[[], set[str]],
+    next_expiry: float | None,
+) -> Signs:
     """The state of a crawl: from Redis, read in one step, and from the table when the next page expires. `waiting`: the
     jobs in the queue of ticks, which is long when there are many crawls, and so is read once for all of them."""
     keys = frontier.keys
@@ -259,7 +266,7 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         leases=leases,
         overdue_leases=overdue,
         next_due=cast(float, first[0][1]) if first else None,
-        next_expiry=queries.next_expiry(crawl.id),
+        next_expiry=next_expiry,
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
         rewound=not lined_up or (last is not None and last.is_in_future(now)),

@@ -122,7 +122,10 @@ def _insert(crawl: Crawl, urls: Sequence[str], place: Placement, change: Counter
     if not urls:
         return 0
     priorities = [priority_of(url, place.priority, crawl.chosen.priorities) for url in urls]
-    entries = [Entry(0, url, ttl=place.ttl, not_before=place.not_before) for url in urls]
+    ttl = crawl.chosen.page_ttl if place.ttl is None else place.ttl
+    if ttl is not None and place.not_before is not None:
+        ttl += place.not_before - now
+    entries = [Entry(0, url, ttl=ttl, not_before=place.not_before) for url in urls]
     change.priorities.update(priorities)
     return sql.insert_listed(crawl, entries, priorities, now)
 

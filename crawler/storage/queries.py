@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from uuid import UUID
 
-from django.db.models import Count, Min, Q, QuerySet, Subquery
+from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from crawler.core.crawl.completion import State
@@ -151,6 +151,15 @@ def next_expiry(crawl: UUID) -> float | None:
     open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)
     soonest: float | None = open_pages.aggregate(soonest=Min("expires_at"))["soonest"]
     return soonest
+
+
+def next_expiries() -> dict[UUID, float]:
+    """Running crawl -> epoch seconds when its next open page expires; crawls without one are left out. One step in an
+    index for each crawl."""
+    expiring = Page.objects.filter(crawl=OuterRef("id"), status=Page.OPEN, expires_at__isnull=False)
+    soonest = Subquery(expiring.order_by("expires_at").values("expires_at")[:1])
+    crawls = Crawl.objects.filter(state=State.RUNNING).annotate(soonest=soonest).filter(soonest__isnull=False)
+    return dict(crawls.values_list("id", "soonest"))
 
 
 def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:

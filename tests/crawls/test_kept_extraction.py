@@ -13,6 +13,7 @@ from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule
 from crawler.crawls import kept_extraction
 from crawler.exports.rows import columns_of, rows
+from crawler.frontier.keys import EXTRACTIONS_SEEN
 from crawler.hooks import Found, PageSeen, Response
 from crawler.manager.reconcile import scan
 from crawler.models import HookCalls, KeptExtraction, PageFacts
@@ -136,6 +137,9 @@ def test_a_job_that_is_lost_is_sent_again(kept: Bench) -> None:
     scan()
     assert kept.jobs("crawl") == []  # a worker may just have begun
     KeptExtraction.objects.update(touched_at="2000-01-01T00:00Z")
+    scan()
+    assert kept.jobs("crawl") == []  # it was looked for just now
+    queues.connection().delete(EXTRACTIONS_SEEN)
     scan()
     assert kept.jobs("crawl") == ["extract fields from kept HTML"]
     kept.work()

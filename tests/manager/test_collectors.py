@@ -160,7 +160,7 @@ def test_an_expired_lease_asks_for_no_tick_after_the_other_while_its_results_wai
 
 
 def _is_tick_needed(bench: Bench, now: float) -> bool:
-    return needs_tick(signs_of(bench.crawl, bench.context.frontier, now, set), now)
+    return needs_tick(signs_of(bench.crawl, bench.context.frontier, now, set, None), now)
 
 
 def _batches_out(frontier: Frontier) -> list[str]:

@@ -46,7 +46,6 @@ def test_a_socks_proxy_is_read_as_typed(typed: str, proxy: Proxy) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("socks5h://proxy.test:1080", "begins with socks5://"),
         ("SOCKS4a://user:hidden@proxy.test", "begins with socks5://"),
         (f"socks5://user:{'hid' * 86}@proxy.test", "255 bytes each at most"),
         ("https://user:hidden@proxy.test", "over TLS are not supported"),
