@@ -16,6 +16,7 @@ from benchmarks.sites import MANUALS
 from benchmarks.tools import ALL, POSTGRESQL, STOCK
 from crawler.core.crawl.collectors import MAX_COLLECTORS
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.rendering import MAX_BROWSER_PAGES
 from crawler.core.crawl.scaling import LOWER_AFTER_S
 from settings.environment import ROOT
 
@@ -248,6 +249,12 @@ def _render() -> ArgumentParser:
     parser.add_argument("--workers", type=_positive, default=render.WORKERS, metavar="N", help=_default("of ours"))
     contexts = ("site", "page")
     parser.add_argument("--context", choices=contexts, default="site", help=_default("of ours; peers have one for all"))
+    clocks = ("virtual", "wall")
+    parser.add_argument(
+        "--clock", choices=clocks, default="virtual", help=_default("of ours, for half a second of quiet")
+    )
+    kept = _default("pages after which ours replaces a browser; peers keep theirs")
+    parser.add_argument("--chromium-pages", type=_positive, default=MAX_BROWSER_PAGES, metavar="N", help=kept)
     parser.add_argument("--rounds", type=_positive, default=render.ROUNDS, metavar="N", help=_default("of all tools"))
     parser.add_argument("--chromium", default="", metavar="FILE", help="the browser of all of them (default: as found)")
     parser.add_argument("--tools", nargs="+", choices=tools, default=tools, metavar="TOOL", help=", ".join(tools))

@@ -136,7 +136,12 @@ def _measured(tool: str, chosen: Namespace, python: Path, chromium: Path, number
 def _own(tool: str, url: str, chosen: Namespace, python: Path, chromium: Path, number: int, folder: Path) -> Rendered:
     """With the workers up, and their browsers started."""
     options = {"delay": 0.0, "obey_robots": False, "concurrency": chosen.places, "render": "always"}
-    settings = {"CRAWLER_CHROMIUM": str(chromium), "CRAWLER_BROWSER_CONTEXT": chosen.context}
+    settings = {
+        "CRAWLER_CHROMIUM": str(chromium),
+        "CRAWLER_BROWSER_CONTEXT": chosen.context,
+        "CRAWLER_BROWSER_CLOCK": chosen.clock,
+        "CRAWLER_CHROMIUM_PAGES": str(chosen.chromium_pages),
+    }
     with ours.stack(folder, python, workers=1, settings=settings) as stack:
         pids = [*(worker.pid for worker in stack.workers), stack.redis_pid]
         for places in places_of(chosen.places, chosen.workers):

@@ -22,7 +22,8 @@ from benchmarks.services import LOOPBACK
 from crawler.accounts.tokens import make_token
 from crawler.core.access.permissions import Scope
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.messages import Batch, FetchPolicy, PageTask, Slice
+from crawler.core.crawl.fetch_policy import FetchPolicy
+from crawler.core.crawl.messages import Batch, PageTask, Slice
 from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
 from crawler.models import Crawl

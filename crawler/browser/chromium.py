@@ -73,6 +73,7 @@ FLAGS = (
     "--disable-quic",  # QUIC and WebTransport would not go through the proxy
     "--dns-prefetch-disable",  # names are looked up by the proxy, where the guard is
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",  # no UDP of WebRTC past the proxy
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # the headless shell knows this name alone
     "--no-pings",  # <a ping> informs third parties of clicks
     "--disable-domain-reliability",  # reports to Google
     "--disable-gpu",  # nothing looks at the page

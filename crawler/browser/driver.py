@@ -1,8 +1,8 @@
 """The Chromium of this process: started at its first page, replaced after some pages, and again after a crash.
 
-It is driven by Playwright in a thread with an asyncio loop. Each Chromium has a Playwright of its own: a process of
-Node.js that speaks with it over a pipe and with this process over another one. Either ends when its pipe is closed,
-so nothing is left when this process is killed.
+It is driven by Playwright in a thread with an asyncio loop: a process of Node.js that speaks with Chromium over a pipe,
+and with this process over another one. Either ends when its pipe is closed, so nothing is left when this process is
+killed. A Chromium that crashed is followed by one of another Playwright, since that may be what failed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import CDPSession, Error, Playwright, async_playwright
@@ -25,6 +24,7 @@ from playwright.async_api import CDPSession, Error, Playwright, async_playwright
 from crawler import conf
 from crawler.browser import chromium
 from crawler.browser.kept_tabs import KeptTabs
+from crawler.browser.memory import megabytes, resident_megabytes
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.rendering import BrowserLimits, why_replace
 from crawler.http.errors import FetchError, one_line
@@ -40,7 +40,6 @@ MEASURE_S = 5.0  # between two measurements of memory
 CRASHED = "the browser crashed while it rendered this page"
 PULSE_S = 1.0  # between two questions whether Chromium lives, which Playwright does not tell when it ends itself
 ANSWER_S = 20.0  # for the response, on a machine that is busy
-_PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _IDLE_S = 60.0  # without a page, after which Chromium is ended
 
 
@@ -63,6 +62,7 @@ class Browser:
         self._thread: threading.Thread | None = None
         self._current: asyncio.Task[_Running] | None = None  # the one that new pages get
         self._running: set[_Running] = set()
+        self._playwright: _Playwright | None = None  # the one that a new Chromium gets
         self._chores: set[asyncio.Task[None]] = set()  # asyncio itself keeps no reference to a task
 
     def run(self, work: Callable[[Chromium], Coroutine[Any, Any, T]]) -> Future[T]:
@@ -89,6 +89,7 @@ class Browser:
             asyncio.run_coroutine_threadsafe(self._end_all(), loop).result(3 * END_S)
         for running in tuple(self._running):
             running.kill()
+            running.playwright.kill()
         loop.call_soon_threadsafe(loop.stop)
         thread.join(END_S)
 
@@ -136,14 +137,14 @@ class Browser:
         return running
 
     async def _start(self) -> _Running:
-        try:
-            running = _Running(await asyncio.wait_for(async_playwright().start(), START_S))
-        except (Error, OSError, TimeoutError) as error:
-            raise chromium.BrowserMissing(chromium.explain_failure(str(error))) from None
+        if self._playwright is None:
+            self._playwright = await _Playwright.start()
+        running = _Running(self._playwright)
         self._running.add(running)
         try:
             await running.start()
         except BaseException:
+            self._playwright = None
             self._do(self._end(running))
             raise
         self.starts += 1
@@ -154,6 +155,7 @@ class Browser:
         running.under_way -= 1
         if running.gone.done():
             self._retire(running)
+            self._leave(running.playwright)
         if running.is_retired:
             if running.under_way == 0:
                 self._do(self._end(running))
@@ -168,6 +170,7 @@ class Browser:
     def _end_if_idle(self, running: _Running, pages: int) -> None:
         if running.pages == pages and running in self._running and not running.is_retired:
             self._retire(running)
+            self._leave(running.playwright)
             self._do(self._end(running))
 
     async def _measure(self, running: _Running) -> None:
@@ -188,6 +191,11 @@ class Browser:
         if current is not None and current.done() and not current.exception() and current.result() is running:
             self._current = None
 
+    def _leave(self, playwright: _Playwright) -> None:
+        """It drives no further Chromium, and ends with its last one."""
+        if self._playwright is playwright:
+            self._playwright = None
+
     async def _end(self, running: _Running) -> None:
         if running in self._running:
             self._running.discard(running)
@@ -195,11 +203,21 @@ class Browser:
                 await running.end()
             finally:
                 running.kill()
-                running.end_playwright()
+                await self._end_if_left(running.playwright)
+
+    async def _end_if_left(self, playwright: _Playwright) -> None:
+        if self._playwright is not playwright and all(other.playwright is not playwright for other in self._running):
+            try:
+                await playwright.end()
+            finally:
+                playwright.kill()
 
     async def _end_all(self) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        playwright, self._playwright = self._playwright, None
         await asyncio.gather(*(self._end(running) for running in tuple(self._running)))
+        if playwright is not None:
+            await self._end_if_left(playwright)
         for task in others:
             task.cancel()
         await asyncio.wait(others, timeout=END_S) if others else None
@@ -210,27 +228,53 @@ class Browser:
         task.add_done_callback(self._chores.discard)
 
 
+class _Playwright:
+    """Playwright's process, used in the browser's thread."""
+
+    def __init__(self, itself: Playwright) -> None:
+        self.itself = itself
+
+    @classmethod
+    async def start(cls) -> Self:
+        """Raises BrowserMissing."""
+        try:
+            return cls(await asyncio.wait_for(async_playwright().start(), START_S))
+        except (Error, OSError, TimeoutError) as error:
+            raise chromium.BrowserMissing(chromium.explain_failure(str(error))) from None
+
+    async def end(self) -> None:
+        """Let it end by itself, if it does so within seconds."""
+        await _within(self.itself.stop())
+
+    def kill(self) -> None:
+        """Kill its Node.js, if that is still there, and close the pipes to it. Playwright itself cannot."""
+        playwright: Any = self.itself
+        with suppress(AttributeError):  # in a version that is built differently, what `end` did has to do
+            playwright._impl_obj._connection._transport._proc._transport.close()
+
+
 class _Running:
-    """One Chromium with its Playwright, used in the browser's thread."""
+    """One Chromium, used in the browser's thread."""
 
     chromium: Chromium
     _session: CDPSession
 
-    def __init__(self, playwright: Playwright) -> None:
+    def __init__(self, playwright: _Playwright) -> None:
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # done when Chromium has ended
         self.pid = 0  # of its main process
         self.pages = self.under_way = 0
         self.mb = 0.0
         self.measured = asyncio.get_running_loop().time()
         self.is_retired = False  # gets no further page, and is ended after those under way
-        self._playwright = playwright
+        self.playwright = playwright
 
     async def start(self) -> None:
         """Raises BrowserMissing."""
-        program = chromium.require(self._playwright.chromium.executable_path)
+        playwright = self.playwright.itself.chromium
+        program = chromium.require(playwright.executable_path)
         is_sandboxed = await asyncio.to_thread(chromium.is_sandboxed, program)
         try:
-            self.chromium = await self._playwright.chromium.launch(
+            self.chromium = await playwright.launch(
                 executable_path=program,
                 args=chromium.FLAGS,
                 ignore_default_args=chromium.WITHOUT,
@@ -298,13 +342,6 @@ class _Running:
         """Let it end by itself, if it does so within seconds."""
         if hasattr(self, "chromium"):
             await _within(self.chromium.close())
-        await _within(self._playwright.stop())
-
-    def end_playwright(self) -> None:
-        """Kill its Node.js, if that is still there, and close the pipes to it. Playwright itself cannot."""
-        playwright: Any = self._playwright
-        with suppress(AttributeError):  # in a version that is built differently, what `end` did has to do
-            playwright._impl_obj._connection._transport._proc._transport.close()
 
     def kill(self) -> None:
         """End whatever is left of it. Playwright gives what it starts, Chromium or a script that starts it, a process
@@ -317,22 +354,6 @@ class _Running:
     async def _processes(self, kind: str = "") -> list[int]:
         told = await self._session.send("SystemInfo.getProcessInfo")
         return [process["id"] for process in told["processInfo"] if kind in ("", process["type"])]
-
-
-def megabytes(pid: int) -> float:
-    """Memory of a process in MB, of what it shares with others its part; 0 if that cannot be told."""
-    with suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def resident_megabytes(pid: int) -> float:
-    """All memory of a process in MB, shared or not, which costs less to know; 0 if that cannot be told."""
-    with suppress(OSError, ValueError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_SIZE / 2**20
-    return 0.0
 
 
 async def _within(ending: Awaitable[object]) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_LINKS, MAX_MESSAGES = 1000, 50
 QUIET_S = 0.5  # without a request under way, after which the page is ready
+WALL_S = 0.1  # the least of it that is waited for, where the rest passes in virtual time
 CATCH_UP_S = 0.05  # the end of it, in which the page is asked whether it has caught up
 MAX_SCROLLS = 50  # screens
 _END_S = 5.0
@@ -111,7 +112,7 @@ class Visit:
             more_blocked=self.requests.more_blocked,
             console=tuple(self.console),
             console_errors=self.console_errors,
-            vitals=vitals_of(read),
+            vitals={} if self.job.choices.virtual_time else vitals_of(read),  # their clock is the wall's
             pictures=await self._pictures(is_readable=bool(read)),
             elapsed_ms=round((time.monotonic() - began) * 1000),
             error=one_line("; ".join(self.errors)),
@@ -151,6 +152,10 @@ class Visit:
         return f"the page was not ready {limit}"
 
     async def _get_ready(self) -> None:
+        async with self.tab.clock.going():
+            await self._load()
+
+    async def _load(self) -> None:
         await self.page.goto(self.job.url, wait_until="load", timeout=0)  # 0 = no limit: `_wait` has one
         if self.job.choices.wait_for:
             await self.page.wait_for_selector(f"css={self.job.choices.wait_for}", state="attached", timeout=0)
@@ -162,13 +167,24 @@ class Visit:
     async def _quiet(self) -> None:
         while True:
             self.requests.changed.clear()
-            quiet_s = None if self.requests.open else QUIET_S - CATCH_UP_S
+            is_virtual = self.job.choices.virtual_time and not self._has_other_clocks()
+            quiet_s = (WALL_S if is_virtual else QUIET_S) - CATCH_UP_S
             try:
-                await asyncio.wait_for(self.requests.changed.wait(), quiet_s)
+                await asyncio.wait_for(self.requests.changed.wait(), None if self.requests.open else quiet_s)
             except TimeoutError:
-                await asyncio.gather(self._catch_up(), asyncio.sleep(CATCH_UP_S))
-                if not self.requests.changed.is_set():
+                await asyncio.gather(self._skip() if is_virtual else self._catch_up(), asyncio.sleep(CATCH_UP_S))
+                if not self.requests.changed.is_set() and not (is_virtual and self._has_other_clocks()):
                     return
+
+    def _has_other_clocks(self) -> bool:
+        """Whether it waits for what does not go by its virtual time: servers that speak when they like, workers, and
+        frames, which may be processes of their own."""
+        return self.requests.has_streams or bool(self.page.workers) or len(self.page.frames) > 1
+
+    async def _skip(self) -> None:
+        """A script that does not end is left to the reader."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.tab.clock.skip(QUIET_S), READ_S)
 
     async def _catch_up(self) -> None:
         """On a busy machine half a second may pass in which the page has not run, or in which news of its requests are

@@ -14,11 +14,12 @@ READ_S = 3.0
 
 _READ = """
 (async (limit, hasTime) => {
-  const entries = (type) => hasTime && new Promise((done) => {
-    setTimeout(() => done([]), 20);
-    new PerformanceObserver((list) => done(list.getEntries())).observe({type, buffered: true});
-  });
-  const [paints, shifts] = await Promise.all([entries("largest-contentful-paint"), entries("layout-shift")]);
+  const entries = (type) => {
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({type, buffered: true});
+    return observer.takeRecords();
+  };
+  const [paints, shifts] = hasTime ? [entries("largest-contentful-paint"), entries("layout-shift")] : [];
   const doctype = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + "\\n" : "";
   const html = document.documentElement ? doctype + document.documentElement.outerHTML : "";
   return {

@@ -72,6 +72,7 @@ class PageRequests:
         self.changed = asyncio.Event()
         self.redirect_to = ""
         self.open: set[Request] = set()  # under way
+        self.has_streams = False
         self._known: set[Request] = set()  # news of others are about the page before, in the same tab
         self.total = self.own_total = 0  # that went out; those to the page's own host and port
         self._own = host_and_port(job.url)
@@ -188,6 +189,7 @@ class PageRequests:
 
     async def route_socket(self, socket: WebSocketRoute) -> None:
         with suppress(Error):
+            self.has_streams = True
             why = await self._take(socket.url, "websocket")
             if len(self._sockets) < MAX_RESOURCES:
                 self._sockets.append(Resource(socket.url, "websocket", error=why, problem=BLOCKED if why else ""))
@@ -209,7 +211,9 @@ class PageRequests:
         self._known.add(request)
         if request.redirected_from is not None:
             self._redirects[request.url] += 1
-        if request.resource_type not in STREAMS and not self._is_document(request):
+        if request.resource_type in STREAMS:
+            self.has_streams = True
+        elif not self._is_document(request):
             self.open.add(request)
         self.changed.set()
 

@@ -11,6 +11,7 @@ its own: an http page pays for a handshake with each request, and the browser al
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import socket
 import threading
@@ -54,6 +55,7 @@ class GuardProxy:
         self.port: int = self._listener.getsockname()[1]
         self._itself = Target("127.0.0.1", self.port)
         self._loop = asyncio.new_event_loop()
+        self._closing = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="guard-proxy", daemon=True)
         self._thread.start()
 
@@ -81,7 +83,7 @@ class GuardProxy:
         for admission in tuple(self._admissions.values()):
             admission.close()
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop.call_soon_threadsafe(self._closing.set)
             self._thread.join()
         self._opener.shutdown(wait=False, cancel_futures=True)
 
@@ -104,14 +106,20 @@ class GuardProxy:
     # All below runs in the proxy's thread, but for _opened
 
     def _run(self) -> None:
-        loop = self._loop
-        server = loop.run_until_complete(asyncio.start_server(self._welcome, sock=self._listener, limit=MAX_HEAD_BYTES))
-        try:
-            loop.run_forever()
-        finally:
-            server.close()
-            loop.run_until_complete(_end(asyncio.all_tasks(loop)))
-            loop.close()
+        with contextlib.closing(self._loop):
+            self._loop.run_until_complete(self._listen())
+
+    async def _listen(self) -> None:
+        server = await asyncio.start_server(self._welcome, sock=self._listener, limit=MAX_HEAD_BYTES)
+        await self._closing.wait()
+        self._loop.remove_reader(self._listener)
+        # What was accepted just before has no client yet: asyncio leaves it open where the server is closed meanwhile.
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            for client in self._clients:
+                client.cancel()
+            await asyncio.wait(tasks)
+        server.close()
+        await asyncio.sleep(0)  # a connection is closed in the step of the loop behind its end
 
     def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._clients) >= MAX_CONNECTIONS:
@@ -120,6 +128,7 @@ class GuardProxy:
         task = asyncio.get_running_loop().create_task(self._serve(Peer(reader, writer)))
         self._clients.add(task)
         task.add_done_callback(self._clients.discard)
+        task.add_done_callback(lambda _: writer.transport.abort())  # one that is cancelled before it begins, too
 
     async def _serve(self, client: Peer) -> None:
         try:

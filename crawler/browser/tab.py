@@ -13,6 +13,7 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 
 from crawler.browser.admission import Admission
 from crawler.browser.page import Job, Visit
+from crawler.browser.page_clock import PageClock
 from crawler.browser.page_pictures import HEIGHT, WIDTH
 from crawler.browser.result import Rendering
 
@@ -26,6 +27,7 @@ class Tab:
 
     page: Page
     session: CDPSession
+    clock: PageClock
     frame_id: str  # of the page itself, in the DevTools protocol
 
     def __init__(self, chromium: Browser, context: BrowserContext) -> None:
@@ -61,6 +63,7 @@ class Tab:
         self.page = await context.new_page()
         context.on("page", self._close_popup)
         self.session = await context.new_cdp_session(self.page)
+        self.clock = PageClock(self.session)
         await context.route("**/*", self._route)
         await context.route_web_socket(lambda _: True, self._route_socket)
         await self.session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
@@ -83,7 +86,8 @@ class Tab:
             async with asyncio.timeout(_CLOSE_S):
                 if job.choices.pictures:  # its scripts were switched off for them
                     await self.session.send("Emulation.setScriptExecutionDisabled", {"value": False})
-                await self.page.goto(_EMPTY, timeout=0)
+                async with self.clock.going():
+                    await self.page.goto(_EMPTY, timeout=0)
                 return True
         return False
 

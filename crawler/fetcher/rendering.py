@@ -10,7 +10,8 @@ import msgspec
 
 from crawler import conf, encryption
 from crawler.browser.renderer import Renderer
-from crawler.core.crawl.messages import FetchPolicy, PageTask
+from crawler.core.crawl.fetch_policy import FetchPolicy
+from crawler.core.crawl.messages import PageResult, PageTask
 from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.rendering import PICTURES, UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
@@ -57,6 +58,7 @@ class PageRenderer:
             screenshot=policy.screenshot,
             screenshot_format=policy.screenshot_format,
             blocked_kinds=UNSEEN_KINDS if pictures or WARC in policy.keep else UNREAD_KINDS,
+            virtual_time=conf.uses_virtual_time(),
             max_bytes=conf.render_bytes(),
             records=WARC in policy.keep,
         )
@@ -98,10 +100,11 @@ class PageRenderer:
         self._renderer.abort()
 
     def _headers_for(self, url: str) -> Mapping[str, str]:
-        """Credentials, where they belong."""
+        """Credentials and the cookies of a log-in, where they belong."""
         address = normalise(url)
         if address is None:
             return {}
+        self._headers.cookies = self._fetcher.cookies
         headers = self._headers.headers(address, NOTHING, anonymous=False)
         return {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS}
 
@@ -119,3 +122,30 @@ class PageRenderer:
             return False
         self._note_sent()
         return True
+
+
+def shell_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, why: str) -> PageResult:
+    """What is told of a page that a browser is to render."""
+    return PageResult(
+        id=task.id,
+        attempt=task.attempt,
+        outcome=fetched.outcome,
+        bytes=fetched.bytes_read,
+        requests=requests_before + fetched.requests,
+        fetched_at=fetched_at,
+        needs_browser=why,
+    )
+
+
+def crashed(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, error: str) -> PageResult:
+    """The result of a page whose browser crashed."""
+    return PageResult(
+        id=task.id,
+        attempt=task.attempt,
+        outcome=Outcome.CRASHED,
+        bytes=fetched.bytes_read,
+        requests=requests_before + fetched.requests,
+        fetched_at=fetched_at,
+        error=error,
+        rendering=task.rendering,
+    )

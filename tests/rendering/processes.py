@@ -27,6 +27,14 @@ def are_gone(pids: Iterable[int], seconds: float = 20.0) -> bool:
     return True
 
 
+def command_of(pid: int) -> bytes:
+    """Its command line; b"" if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def _lives(pid: int) -> bool:
     return _fields(Path(f"/proc/{pid}"))[:1] not in ([], ["Z"])
 

@@ -22,7 +22,7 @@ from crawler.browser.proxy import GuardProxy
 from crawler.core.crawl.rendering import BrowserLimits
 from tests.http.server import Server, Then, page
 from tests.rendering.conftest import Pages
-from tests.rendering.processes import are_gone, below
+from tests.rendering.processes import are_gone, below, command_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in Linux's /proc")
 
@@ -188,10 +188,3 @@ def test_nothing_is_started_before_the_first_page() -> None:
     browser = Browser()
     assert (browser.starts, browser.pids, threading.active_count()) == (0, (), threading.active_count())
     browser.close()
-
-
-def command_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""

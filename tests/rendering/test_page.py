@@ -17,7 +17,7 @@ from crawler.browser.result import Rendering
 from tests.http.certificates import self_signed
 from tests.http.server import Server, Then, page
 from tests.rendering.conftest import Pages
-from tests.rendering.processes import below
+from tests.rendering.processes import below, command_of
 
 DONE = "<p id=done>"
 """A page that waits for it is ready at once, without half a second of quiet."""
@@ -71,7 +71,7 @@ def test_a_request_that_is_under_way_while_the_machine_is_busy_is_waited_for(pag
         return {}
 
     pages.render(server, "<p id=done>", **READY)  # the browser runs
-    nodes = [pid for pid in below(os.getpid()) if "node" in Path(f"/proc/{pid}/stat").read_text()]
+    nodes = [pid for pid in below(os.getpid()) if b"node" in command_of(pid)]
     late = "fetch('/api').then((r) => r.text()).then((t) => document.body.append(t))"
     fetching = f"addEventListener('load', () => setTimeout(() => {late}, 200))"
     rendering = pages.render(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import ssl
 import time
 from collections import defaultdict
@@ -21,6 +22,7 @@ from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 from playwright import sync_api as playwright_api
 from playwright.sync_api import Browser, Page
 
+from crawler.browser.chromium import FLAGS, NAMES
 from crawler.browser.proxy import Admission, GuardProxy
 from crawler.http.guard import Guard
 from crawler.launch import chromium
@@ -31,13 +33,8 @@ from tests.http.test_guard import SPELLINGS, here
 from tests.rendering.visiting import LIMITS, SITE, Canary, wait_for
 
 SWITCHES = [
+    *(switch for switch in FLAGS if switch != "--no-pings"),  # those of a browser worker; but all ways are to be tried
     "--no-sandbox",  # the tests may run as root in a container, and they open nothing but this machine's own pages
-    "--disable-gpu",
-    "--disable-quic",
-    "--dns-prefetch-disable",
-    # WebRTC would send UDP packets to any address a page names. Older versions know the second name.
-    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     # WebRTC looks up the names of its servers here.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ]
@@ -73,14 +70,19 @@ SHARES = 6  # of the table of addresses: a page for each
 Launch = Callable[[Sequence[str]], Browser]
 
 
-@pytest.fixture(scope="module")
-def launch() -> Iterator[Launch]:
+def programs() -> list[Path]:
+    """Each Chromium of this machine: the headless shell reads other switches than the one with windows."""
+    named = [Path(found) for name in NAMES if (found := shutil.which(name))] or [chromium.find()]
+    return [*{program.resolve(): program for program in named if program}.values()]
+
+
+@pytest.fixture(scope="module", params=programs() or [None], ids=lambda program: program.name if program else "none")
+def launch(request: pytest.FixtureRequest) -> Iterator[Launch]:
     """For these tests and no longer: in a thread that has a Playwright, Django takes everything for asynchronous."""
-    program = chromium.find()
-    if program is None:
+    if request.param is None:
         pytest.skip("no Chromium was found: python -m crawler.launch.chromium gets one")
     with playwright_api.sync_playwright() as playwright:
-        yield lambda switches: playwright.chromium.launch(executable_path=program, args=switches)
+        yield lambda switches: playwright.chromium.launch(executable_path=request.param, args=switches)
 
 
 @pytest.fixture(scope="module")

@@ -46,6 +46,7 @@ class RenderChoices(msgspec.Struct, frozen=True, kw_only=True):
     blocked_kinds: tuple[str, ...] = UNREAD_KINDS
     records: bool = False  # the responses to its further requests, with their bodies
     blocked_hosts: tuple[str, ...] = ()  # "host", or "*.host" for it and all below it; never the page's own
+    virtual_time: bool = False  # that half second passes in the page's own time; no vitals then
     max_bytes: int = MAX_PAGE_BYTES  # received for one page, its document not among them
     max_requests: int = 500  # of one page, its document not among them
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import socket
 import threading
 import time
@@ -15,6 +17,7 @@ from crawler.http.guard import Guard
 from tests.http.server import Reply, Server, Then, page
 from tests.rendering.visiting import (
     LIMITS,
+    PATIENCE,
     SITE,
     Canary,
     ask,
@@ -150,6 +153,24 @@ def test_the_proxy_leaves_nothing_running() -> None:
             socket.create_connection(("127.0.0.1", proxy.port), 1)
         admission.close()
     wait_for(lambda: set(threading.enumerate()) <= before)
+
+
+def test_a_connection_that_comes_as_the_proxy_closes_is_closed() -> None:
+    """It is accepted or refused. One that is left open holds its client up, and its file descriptor for good."""
+    for _ in range(20):
+        with GuardProxy() as proxy, asked(proxy, b"GET / HTTP/1.1\r\n\r\n") as first:
+            read_all(first)
+            late = [socket.create_connection(("127.0.0.1", proxy.port), PATIENCE) for _ in range(2)]
+            proxy.close()
+        for sock in late:
+            with sock, contextlib.suppress(ConnectionResetError):
+                assert read_all(sock) == b""
+    gc.collect()  # a socket that nobody closed fails the test here
+
+
+def test_a_proxy_may_close_before_it_has_begun() -> None:
+    for _ in range(20):
+        GuardProxy().close()
 
 
 # One connection at a time
