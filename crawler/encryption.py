@@ -1,4 +1,4 @@
-"""Encrypts credentials, and the web addresses of notices, at rest and in transit, with keys derived from SECRET_KEY.
+"""Encrypts credentials, cookies and addresses of notices, at rest and in transit, with keys derived from SECRET_KEY.
 
 Tables, job arguments and dashboards hold the result of `seal`. It is decrypted with SECRET_KEY or one of
 SECRET_KEY_FALLBACKS. A process without the key raises SealBroken: no page is requested without its credentials.
@@ -17,6 +17,7 @@ from crawler.core.errors import SealBroken
 
 _PURPOSE = b"site crawler: credentials of crawls, 1"  # a key for this purpose only
 _ADDRESSES = b"site crawler: addresses of notices, 1"
+_COOKIES = b"site crawler: cookies of crawls, 1"
 
 
 def seal(credentials: Credentials) -> str:
@@ -57,6 +58,19 @@ def opened_address(stored: str) -> str:
     """The decrypted address. Raises SealBroken. E-mail addresses, and web addresses of earlier versions, are stored in
     plain text."""
     return _opened_address(_keys(), stored) if stored.startswith(SEALED) else stored
+
+
+def seal_cookies(jar: bytes) -> str:
+    """The encrypted cookies of a crawl that has logged in. They are never re-encrypted: the crawl logs in again."""
+    return _sealed(_COOKIES, jar)
+
+
+def opened_cookies(sealed: str) -> bytes:
+    """The decrypted cookies. Raises SealBroken."""
+    content = _content(_keys(), _COOKIES, sealed)
+    if content is None:
+        raise SealBroken
+    return content
 
 
 def reencrypted(sealed: str) -> str:

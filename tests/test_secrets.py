@@ -31,6 +31,8 @@ from tests.site import Reply, Site, page
 def bench() -> Iterator[Bench]:
     """A site with a receiver that takes what is posted to it; the others refuse for good, so that nothing waits."""
     pages = {"/": page("/a"), "/a": page(), "/services/swordfish-7": Reply("ok")}
+    pages["/login"] = '<form method="post" action="/in"><input type="password" name="password"></form>'
+    pages["/in"] = Reply(page(), headers={"Set-Cookie": "sid=swordfish-11; Path=/"})
     with Site(pages).serving() as site:
         yield Bench(site)
 
@@ -51,6 +53,8 @@ def typed(bench: Bench, proxy: ProxyServer) -> dict[str, Any]:
         "cookies": "a=swordfish-2",
         "auth": "ann:swordfish-3",
         "proxy": f"http://me:swordfish-4@127.0.0.1:{proxy.port}",
+        "login_url": f"{bench.site.url}/login",
+        "login_fields": "password=swordfish-10",
         "notify_webhooks": f"http://u:swordfish-5@{here}/hook/swordfish-9?token=swordfish-6",
         "notify_slack": f"http://{here}/services/swordfish-7",
         "notify_discord": f"http://{here}/api/webhooks/swordfish-8",
@@ -127,7 +131,8 @@ def test_no_secret_is_kept_in_plain(
         bench.work()
     assert bench.state() == "finished"
     assert Schedule.objects.get().sealed
-    assert {"Basic", "X-Key: swordfish-1", "a=swordfish-2"} <= sent(proxy)
+    assert {"Basic", "X-Key: swordfish-1", "a=swordfish-2", "sid=swordfish-11"} <= sent(proxy)
+    assert bench.site.hits["/in"] == 1
     tried = Delivery.objects.filter(attempts__gt=0).values_list("transport", "state")
     assert set(tried) == {("webhook", "given_up"), ("slack", "delivered"), ("discord", "given_up")}
     nowhere(real_redis)
@@ -137,7 +142,7 @@ def test_no_secret_is_kept_in_plain(
 def sent(proxy: ProxyServer) -> set[str]:
     """Those of the secrets that were used."""
     heads = "".join(proxy.heads)
-    return {what for what in ("Basic", "X-Key: swordfish-1", "a=swordfish-2") if what in heads}
+    return {what for what in ("Basic", "X-Key: swordfish-1", "a=swordfish-2", "sid=swordfish-11") if what in heads}
 
 
 @pytest.mark.django_db
@@ -147,7 +152,7 @@ def test_no_secret_stands_in_the_answers_kept_for_calls_that_are_sent_twice(
     lists = {"start_urls", "headers", "notify_webhooks", "notify_slack", "notify_discord"}
     secrets = {name: [value] if name in lists else value for name, value in typed(bench, proxy).items()}
     by_root = Caller(a_token(a_person("root", superuser=True), *Scope))
-    secrets |= {"allow_private": True, "cookies": [secrets["cookies"]]}
+    secrets |= {name: [secrets[name]] for name in ("cookies", "login_fields")} | {"allow_private": True}
     assert by_root.post("/crawls", secrets, Idempotency_Key="k-1").status_code == 201
     assert RepeatedCall.objects.get().body
     nowhere(real_redis)

@@ -1,7 +1,8 @@
-"""Changes what a user chose for a crawl that is under way: limits, pace, patterns, notices."""
+"""Changes what a user chose for a crawl that is under way: limits, pace, patterns, log-in, notices."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +10,16 @@ from uuid import UUID
 
 import msgspec
 from django.db import transaction
+from redis.exceptions import RedisError
 
+from crawler import logs
 from crawler.accounts import audit
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CHANGEABLE, RECEIVERS, CrawlOptions, check_options
 from crawler.core.errors import BadInput
 from crawler.crashpoints import crash_point
+from crawler.crawls.credentials import login_fields_of, resealed_login
 from crawler.crawls.start import encrypted_addresses
 from crawler.frontier.frontier import Frontier
 from crawler.http.guard import guard_of
@@ -24,13 +28,18 @@ from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import additions
 
+log = logging.getLogger(__name__)
+
 LOADING = "Its list is still being read; change it once the crawl runs."
 OF_LINKS = ("include", "exclude")
+LOGIN_FIELDS = "login_fields"
+"""Changed like an option, though it is one of the credentials."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """The options that have another value now, as stored; receivers as their number: they may be secrets."""
+    """The options that have another value now, as stored; receivers and log-in fields as their number: they may be
+    secrets."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any]
@@ -40,15 +49,19 @@ def change(crawl_id: UUID, values: Mapping[str, Any]) -> Changed | None:
     """Give a crawl other values of these options, all or none; None if there is no such crawl.
 
     BadInput names the first option that cannot be changed or used. The next tick goes by the new values; what a batch
-    that is handed out already was told, it keeps.
+    that is handed out already was told, it keeps. With "login_fields" ("name=value" each) all fields of the log-in form
+    are replaced; a batch that has the earlier ones hands its pages back.
     """
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         return None
     for name in values:
-        if name not in CHANGEABLE:
-            raise BadInput(name, f"A crawl keeps this option from its start on. To change: {', '.join(CHANGEABLE)}.")
-    given = {name: _plain(crawl, name, value) for name, value in values.items()}
+        if name not in (*CHANGEABLE, LOGIN_FIELDS):
+            others = ", ".join((*CHANGEABLE, LOGIN_FIELDS))
+            raise BadInput(name, f"A crawl keeps this option from its start on. To change: {others}.")
+    given = {name: _plain(crawl, name, value) for name, value in values.items() if name != LOGIN_FIELDS}
+    has_fields, fields = LOGIN_FIELDS in values, values.get(LOGIN_FIELDS) or ()
+    queues.connection().ping()  # if Redis does not respond, nothing is changed
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
         if crawl is None:
@@ -58,20 +71,40 @@ def change(crawl_id: UUID, values: Mapping[str, Any]) -> Changed | None:
         before = crawl.chosen
         after = check_options(_with(before, given, is_list=bool(crawl.source)))
         names = [name for name in CHANGEABLE if name in given and getattr(before, name) != getattr(after, name)]
-        if not names:
+        if not names and not has_fields:
             return Changed({}, {})
-        plain = after.to_plain()
+        plain, sealed = after.to_plain(), crawl.sealed
         crawl.options = {**crawl.options, **{name: plain[name] for name in names}}
-        crawl.save(update_fields=["options"])
+        if has_fields:
+            crawl.sealed = resealed_login(crawl, after, LOGIN_FIELDS, fields)
+        elif "login_check" in names:
+            crawl.sealed = resealed_login(crawl, after, "login_check", None)
+        crawl.save(update_fields=["options", "sealed"])
         if "deadline" in names:
             additions.change_deadline(crawl, before.deadline, after.deadline)
         done = Changed(_told(before, names), _told(after, names))
+        if has_fields:  # also the same ones again: whether they are is not told
+            done = Changed(
+                {**done.before, LOGIN_FIELDS: login_fields_of(sealed)},
+                {**done.after, LOGIN_FIELDS: login_fields_of(crawl.sealed)},
+            )
         audit.note("crawl.changed", crawl, before=done.before, after=done.after)
     crash_point("change: committed")
     if not crawl.is_over:
-        wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
-        ensure_poller()
+        _wake(crawl, sealed)
     return done
+
+
+def _wake(crawl: Crawl, sealed: str) -> None:
+    """`sealed`: the credentials as they were before."""
+    frontier = Frontier(queues.connection(), str(crawl.id))
+    try:
+        if sealed != crawl.sealed:
+            frontier.logins.forget(sealed)  # before the tick, which deletes all keys if the crawl is over by now
+        wake(frontier, crawl.site)
+        ensure_poller()
+    except RedisError as error:  # then `reconcile` does it; the session goes on until the site ends it
+        log.warning("crawl %s is changed, but Redis did not respond: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def _plain(crawl: Crawl, name: str, value: Any) -> Any:

@@ -72,12 +72,12 @@ def _end_event(crawl: Crawl) -> Event:
     return Event.FAILED if came_to_nothing(crawl) else Event.FINISHED
 
 
-def pause(crawl_id: UUID) -> bool:
-    """Nothing new is handed out; batches under way end within seconds, and their results are processed. True if this
-    call paused the crawl."""
+def pause(crawl_id: UUID, reason: str = "") -> bool:
+    """Nothing new is handed out; batches under way end within seconds, and their results are processed. `reason`: why
+    it waits for a user, if none paused it. True if this call paused the crawl."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
-        if running.update(state=State.PAUSED, paused_at=clock.now()) != 1:
+        if running.update(state=State.PAUSED, paused_at=clock.now(), pause_reason=reason) != 1:
             # A held crawl would resume by itself; now it waits for the user.
             held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
             return held.update(held_until=None) == 1
@@ -116,13 +116,15 @@ def resume(crawl_id: UUID) -> bool:
     """Resume a paused crawl. True if this call resumed it; False while its owner's daily page quota is exhausted."""
     if _is_out_of_quota(crawl_id):
         return False
+    with suppress(RedisError):  # then no log-in can have failed
+        Frontier(queues.connection(), str(crawl_id)).logins.retry()
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.PAUSED).first()
         if crawl is None:
             return False
-        crawl.state, crawl.held_until = State.RUNNING, None
+        crawl.state, crawl.held_until, crawl.pause_reason = State.RUNNING, None, ""
         _end_pause(crawl, clock.now())
-        crawl.save(update_fields=["state", "held_until", "paused_at", "idle_seconds"])
+        crawl.save(update_fields=["state", "held_until", "pause_reason", "paused_at", "idle_seconds"])
         audit.note("crawl.resumed", crawl)
     crash_point("resume: committed")
     frontier = Frontier(queues.connection(), str(crawl_id))
@@ -149,6 +151,7 @@ def _is_out_of_quota(crawl_id: UUID) -> bool:
 def finish(crawl_id: UUID) -> bool:
     """No longer keep a crawl open: it finishes in the usual way once no page is open. True if this call
     asked for it."""
+    queues.connection().ping()  # if Redis does not respond, nothing is changed
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state__in=NOT_OVER).first()
         if crawl is None or not crawl.chosen.stay_open:
@@ -157,9 +160,11 @@ def finish(crawl_id: UUID) -> bool:
         crawl.save(update_fields=["options"])
         audit.note("crawl.finish_requested", crawl)
     crash_point("finish: committed")
-    frontier = Frontier(queues.connection(), str(crawl_id))
-    wake(frontier, crawl.site)
-    ensure_poller()
+    try:
+        wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
+        ensure_poller()
+    except RedisError as error:  # then `reconcile` does it
+        log.warning("crawl %s is to finish, but Redis did not respond: %s", crawl_id, error, extra=logs.of(crawl_id))
     return True
 
 

@@ -21,7 +21,9 @@ from crawler.core.sitemaps.formats import named_in_robots
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.fetcher.capture import NO_CAPTURE, Capture
 from crawler.fetcher.host_slot import HostSlot, RateLimited
-from crawler.fetcher.rendering import PageRenderer
+from crawler.fetcher.login import LoginKeeper
+from crawler.fetcher.login_form import logout_links
+from crawler.fetcher.rendering import PageRenderer, crashed, shell_of
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
 from crawler.fetcher.sitemap import MAX_SITEMAP_BODY_BYTES, with_entries
 from crawler.http import memory_budget
@@ -56,17 +58,19 @@ class PageFetcher:
         timeout: float | None = None,
         finds_shells: bool = False,
         renderer: PageRenderer | None = None,
+        login: LoginKeeper | None = None,
     ) -> None:
         self._fetcher, self._robots, self._slot, self._now = fetcher, robots, slot, now
         self._reports_sitemaps, self._capture = reports_sitemaps, capture
         self._result_of = partial(result_of, sketches=sketches, robots_token=robots_token)
         self._timeout, self._finds_shells, self._renderer = timeout, finds_shells, renderer
+        self._login = login
         self._reported_origins: set[str] = set()  # origins
         self._head_requests: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
     def fetch(self, task: PageTask) -> PageResult | RateLimited:
         """The result of the page, or when its host may be asked."""
-        result = self._fetch(task)
+        result = self._fetch(task) if self._login is None else self._login.fetch(task, self._fetch)
         if isinstance(result, RateLimited) or not self._reports_sitemaps:
             return result
         return msgspec.structs.replace(result, sitemaps=self._sitemaps(task.url))
@@ -97,12 +101,17 @@ class PageFetcher:
             return self._check_external(task, fetched_at, requests)
         if task.kind == SITEMAP:
             body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_SITEMAP_BODY_BYTES)
-            with _memory_guard(body):
+            if self._login is not None:
+                self._login.form.check(task.url, body, None)
+            with memory_guard(body):
                 return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
-        if self._capture or self._finds_shells or self._renderer is not None:
+        return self._fetch_page(task, fetched_at, requests)
+
+    def _fetch_page(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
+        if self._capture or self._finds_shells or self._renderer is not None or self._login is not None:
             return self._fetch_with_document(task, fetched_at, requests)
         fetched = self._fetcher.get(task.url, headers=conditions(task), seconds=self._timeout)
-        with _memory_guard(fetched):
+        with memory_guard(fetched):
             return self._result_of(task, fetched, fetched_at, requests)
 
     def _fetch_with_document(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
@@ -110,17 +119,21 @@ class PageFetcher:
         sent = self._fetcher.get(task.url, wants=self._capture.wants, headers=conditions(task), seconds=self._timeout)
         received = self._capture.as_without_capture(sent)
         fetched, rendering = received, None
-        with _memory_guard(received):
+        with memory_guard(received):
             if self._renderer is not None:
                 try:
                     fetched, rendering = self._renderer.render(task, fetched)
                 except FetchError as error:  # the browser crashed
                     return crashed(task, fetched, fetched_at, requests, str(error))
-            html = _html_of(task, fetched)
+            html = html_of(task, fetched)
             document = document_of(html) if html is not None else None
+            if self._login is not None:
+                self._login.form.check(task.url, fetched, document)
             if self._finds_shells and document is not None and (shell := shells.reason(document)):
                 return shell_of(task, fetched, fetched_at, requests, shell)
-            result = self._result_of(task, fetched, fetched_at, requests, document, shown=rendering)
+            result = self._result_of(
+                task, fetched, fetched_at, requests, document, shown=rendering, stays_logged_in=self._login is not None
+            )
             body = fetched.body if document is not None else None
             return self._capture.capture(result, received, document, task.url, body, rendering)
 
@@ -156,7 +169,7 @@ class PageFetcher:
 _nothing_to_release = nullcontext()
 
 
-def _memory_guard(fetched: Fetched) -> AbstractContextManager[object]:
+def memory_guard(fetched: Fetched) -> AbstractContextManager[object]:
     """The tree of a large page takes many times its memory."""
     return _released() if len(fetched.body) > LARGE_BODY else _nothing_to_release
 
@@ -186,11 +199,12 @@ def result_of(
     sketches: bool = False,
     robots_token: str = "",
     shown: Rendering | None = None,
+    stays_logged_in: bool = False,
 ) -> PageResult:
     """The result of a page, with links and metadata if it is HTML (`document`, if parsed already); with `sketches`
     also the simhash of its text. `robots_token` is the crawler's name in directives. `shown`: how a browser rendered
-    it, if one did."""
-    html = document or _html_of(task, fetched)
+    it, if one did. With `stays_logged_in`, links whose text says that they log out are named."""
+    html = document or html_of(task, fetched)
     page = links.extract(html, task.url, sketches=sketches) if html is not None else links.NOTHING
     if shown is not None and html is not None:
         visited = (normalise(url, task.url) for url in shown.links)
@@ -226,33 +240,7 @@ def result_of(
         facts=page.facts,
         rendering=task.rendering if shown is not None else "",
         load=shown.load if shown is not None else None,
-    )
-
-
-def shell_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, why: str) -> PageResult:
-    """What is told of a page that a browser is to render."""
-    return PageResult(
-        id=task.id,
-        attempt=task.attempt,
-        outcome=fetched.outcome,
-        bytes=fetched.bytes_read,
-        requests=requests_before + fetched.requests,
-        fetched_at=fetched_at,
-        needs_browser=why,
-    )
-
-
-def crashed(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, error: str) -> PageResult:
-    """The result of a page whose browser crashed."""
-    return PageResult(
-        id=task.id,
-        attempt=task.attempt,
-        outcome=Outcome.CRASHED,
-        bytes=fetched.bytes_read,
-        requests=requests_before + fetched.requests,
-        fetched_at=fetched_at,
-        error=error,
-        rendering=task.rendering,
+        logout_links=logout_links(page) if stays_logged_in else (),
     )
 
 
@@ -263,7 +251,7 @@ def _redirect_error(fetched: Fetched, redirect_to: str) -> str:
     return one_line(f"it redirects to what is not a web address: {fetched.location!r}")
 
 
-def _html_of(task: PageTask, fetched: Fetched) -> bytes | None:
+def html_of(task: PageTask, fetched: Fetched) -> bytes | None:
     """A page's HTML in UTF-8; None if it is not HTML, or not a success."""
     if task.kind == SITEMAP or fetched.outcome is not Outcome.SUCCESS or not fetched.body:
         return None

@@ -8,8 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from crawler import conf
-from crawler.core.crawl.messages import FetchPolicy
+from crawler import conf, encryption
+from crawler.core.crawl.fetch_policy import FetchPolicy
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
@@ -18,8 +18,9 @@ from crawler.core.html import charsets
 from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import from_person, normalise, origin_of
-from crawler.crawls.credentials import check_usable, own_hosts
+from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options
+from crawler.fetcher.login_form import LoginFailed, LoginForm
 from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import Fetched, is_html
@@ -60,8 +61,8 @@ def preview(
     sealed: str = "",
 ) -> Preview:
     """Apply the rules of these options to the page at the URL that a user typed. It is fetched as a crawl from
-    `start_urls` would fetch it: the same robots.txt check, address check, and hosts that get the credentials. BadInput
-    for invalid input; errors of the page are in the result."""
+    `start_urls` would fetch it: the same robots.txt check, address check, hosts that get the credentials, and log-in.
+    BadInput for invalid input; errors of the page are in the result."""
     url = from_person(typed)
     options = checked_options(options, allow_private=allow_private)
     if not options.fields:
@@ -70,7 +71,16 @@ def preview(
     check_web_address(guard, url, "try_url")
     check_usable(guard, sealed)
     own = own_hosts(start_urls, options)
-    with fetcher_for(_policy(options, own, sealed), guard, REQUEST_TIMEOUT_S) as fetcher:
+    options = with_login(options, sealed, own)
+    policy = _policy(options, own, sealed)
+    with fetcher_for(policy, guard, REQUEST_TIMEOUT_S) as fetcher:
+        if options.login_url:
+            ends = time.monotonic() + TOTAL_TIMEOUT_S
+            try:
+                form = LoginForm(policy, encryption.opened(sealed).login_fields)
+                fetcher.use_cookies(form.log_in(fetcher, lambda: time.monotonic() <= ends))
+            except LoginFailed as error:
+                return Preview(options.login_url, trouble=f"the log-in has failed: {error}")
         return _tried(fetcher, url, options)
 
 
@@ -136,4 +146,6 @@ def _policy(options: CrawlOptions, own: tuple[str, ...], sealed: str) -> FetchPo
         own_hosts=own if sealed else (),
         sealed=sealed,
         ignore_tls_errors=options.ignore_tls_errors,
+        login_url=options.login_url,
+        login_check=options.login_check,
     )

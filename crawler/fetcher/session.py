@@ -19,6 +19,7 @@ from crawler.core.installation.backpressure import Shortage
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import note_shortage, retry_on_outage
 from crawler.fetcher.host_slot import HostSlot
+from crawler.fetcher.login import Session
 from crawler.fetcher.pool import ConnectionPool
 from crawler.fetcher.result_buffer import ResultBuffer
 from crawler.fetcher.robots_check import cache_for
@@ -53,6 +54,7 @@ class FetchSession:
         )
         self.guard = guard_of(batch.policy.private_hosts)
         self.proxy_health = ProxyHealth(frontier.redis, frontier.keys, now)
+        self.login: Session | None = None  # of the crawl on its site, see `login.keeper_for`
         self._lost, self._deadline = False, time.monotonic() + MAX_BATCH_S
         self.slices = [SliceRun(self, number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))

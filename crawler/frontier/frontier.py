@@ -15,6 +15,7 @@ from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
 from crawler.frontier.host_state import UnresponsiveHosts
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
+from crawler.frontier.logins import Logins
 from crawler.frontier.queue_changes import QueueChanges
 from crawler.frontier.ready_queue import QueueItem, ReadyQueue
 from crawler.frontier.results import Results
@@ -46,6 +47,7 @@ class Frontier:
         self.leases = Leases(redis, self.keys, default_pace)
         self.results = Results(redis, self.keys)
         self.dead_letters = DeadLetters(redis, self.keys)
+        self.logins = Logins(redis, self.keys)
         self.unresponsive_hosts = UnresponsiveHosts(redis, self.keys)
 
     def queue_side(self) -> QueueSide:
@@ -163,6 +165,7 @@ class Frontier:
         keys = self.keys
         self.seen.clear()
         unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark, keys.proxies]
+        unused += [keys.login, keys.login_lock, keys.login_count]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

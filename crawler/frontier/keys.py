@@ -198,6 +198,23 @@ class CrawlKeys:
         return self._key("proxies")
 
     @property
+    def login(self) -> str:
+        """hash: the session of a crawl that logs in: session, revision, jar (its cookies, encrypted), failed (why the
+        crawl cannot go on), "shown:page" -> how often a page showed the log-in form, and "outdated:digest" for
+        credentials that a user has changed"""
+        return self._key("login")
+
+    @property
+    def login_lock(self) -> str:
+        """string with a short TTL: a worker is logging in"""
+        return self._key("login-lock")
+
+    @property
+    def login_count(self) -> str:
+        """string with a TTL of an hour: how often workers have logged in"""
+        return self._key("login-count")
+
+    @property
     def met(self) -> str:
         """set: hosts whose throttle this crawl has helped to learn, or has tried without it"""
         return self._key("met")

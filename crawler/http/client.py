@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from crawler import clock, conf, encryption
 from crawler.core.access.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.access.credentials import Credentials
-from crawler.core.crawl.messages import FetchPolicy
+from crawler.core.crawl.fetch_policy import FetchPolicy
 from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.urls.addresses import Proxy
@@ -22,12 +22,14 @@ from crawler.http import event_loop
 from crawler.http.body import BodyPolicy, BodyStream, body_of
 from crawler.http.connection import Trust, no_trust, public_trust
 from crawler.http.connector import Gateway, Route, refusal
+from crawler.http.cookies import Cookies, redacted, without_value
 from crawler.http.errors import FETCH_ERRORS, Aborted, FetchTimeout, explain, one_line, outcome_of, tls_error_text
 from crawler.http.fetcher import (
     NOTHING,
     Fetched,
     Limits,
     Wants,
+    anything,
     is_html,
     media_type_of,
     nothing,
@@ -82,6 +84,7 @@ class HttpFetcher:
         self._ignore_tls_errors = ignore_tls_errors
         self._unverified: dict[str, str] = {}  # origin -> why its certificate is not trusted
         self._request_headers = RequestHeaders(user_agent, credentials, own_hosts)
+        self._is_anonymous = False  # the request under way
         self._share: MemoryShare | None = None  # of the memory budget, while a large body is read
 
     def get(
@@ -101,10 +104,33 @@ class HttpFetcher:
     def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> Fetched:
         return self._ask("HEAD", url, None, NOTHING, _NO_BODY, anonymous=anonymous, seconds=seconds)
 
+    def request(
+        self, method: str, url: str, body: bytes, headers: Mapping[str, str], *, seconds: float | None = None
+    ) -> Fetched:
+        """The response to a GET, HEAD or POST with its body, whatever its type. `headers` as for `get`."""
+        sent = {**headers, "Content-Length": str(len(body))} if body or method == "POST" else headers
+        wanted = _NO_BODY if method == "HEAD" else BodyPolicy(anything)
+        return self._ask(method, url, body or None, sent, wanted, anonymous=False, seconds=seconds)
+
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Fetched:
         """The result of sending `body`, without credentials; the body of the response is not read. Never sent twice."""
         sent = {**headers, "Content-Length": str(len(body))}
         return self._ask("POST", url, body, sent, _NO_BODY, anonymous=True)
+
+    def submit(self, url: str, body: bytes, headers: Mapping[str, str]) -> Fetched:
+        """The result of sending a form of one of the crawl's own hosts, with credentials and cookies. Never sent
+        twice."""
+        sent = {**headers, "Content-Length": str(len(body))}
+        return self._ask("POST", url, body, sent, BodyPolicy(is_html), anonymous=False)
+
+    @property
+    def cookies(self) -> Cookies | None:
+        return self._request_headers.cookies
+
+    def use_cookies(self, cookies: Cookies) -> None:
+        """From now on requests that are not anonymous get cookies from this jar, and their responses set them. No
+        response shows their values any more."""
+        self._request_headers.cookies = cookies
 
     def serve(self, on_sent: Callable[[], None], may_continue: Callable[[], bool] | None = None) -> None:
         """Call `on_sent` for every request, right after its bytes were written to the socket and before the response:
@@ -149,6 +175,7 @@ class HttpFetcher:
             return Fetched(outcome=Outcome.MALFORMED, error=one_line(f"{url!r} is not a web address"))
         request = _prepared(method, address, body, self._request_headers.headers(address, headers, anonymous=anonymous))
         end_long_step()
+        self._is_anonymous = anonymous
         self._exchange.begin(address, seconds)
         origin = origin_of(address)
         was_verified = origin not in self._unverified
@@ -217,6 +244,10 @@ class HttpFetcher:
         fetched = self._head_of(response)
         if self._exchange.records:
             fetched = replace(fetched, recorded=self._recorded(request, response))
+        if self._request_headers.cookies is not None:
+            if not self._is_anonymous:
+                self._request_headers.cookies.note(request.url or "", response.headers(b"set-cookie"))
+            fetched = _without_cookies(fetched)
         try:
             body = body_of(response, fetched, body_policy, self._limits.max_body_bytes, self._reserve_memory)
             return replace(fetched, body=body, share=self._share, bytes_read=response.bytes_read)
@@ -266,6 +297,17 @@ class HttpFetcher:
             first_byte_ms=self._exchange.elapsed_ms(),
             error=unknown,
         )
+
+
+def _without_cookies(fetched: Fetched) -> Fetched:
+    """The response without the values of the cookies it sets."""
+    record = fetched.recorded
+    if record is not None:
+        headers = tuple(
+            (name, without_value(value) if name.lower() == "set-cookie" else value) for name, value in record.headers
+        )
+        record = replace(record, headers=headers)
+    return replace(fetched, headers=redacted(fetched.headers), recorded=record)
 
 
 _NO_BODY = BodyPolicy(nothing)

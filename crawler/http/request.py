@@ -9,6 +9,7 @@ from requests.structures import CaseInsensitiveDict
 
 from crawler.core.access.credentials import Credentials, is_own, request_headers
 from crawler.core.urls.normalise import origin_of
+from crawler.http.cookies import Cookies
 from crawler.http.encodings import ACCEPTED
 from crawler.http.errors import Aborted, FetchTimeout
 from crawler.http.event_loop import STALL_S, Task, sleep
@@ -102,9 +103,13 @@ Headers = CaseInsensitiveDict[str]
 
 class RequestHeaders:
     """The headers of each request: public ones for every server, and credentials for the crawl's own hosts. The
-    dictionaries are shared; callers must not change them."""
+    dictionaries are shared; callers must not change them. `cookies` is the jar of a crawl that logs in; its cookies
+    replace those of the same name that the user gave."""
 
-    def __init__(self, user_agent: str, credentials: Credentials, own_hosts: Sequence[str]) -> None:
+    def __init__(
+        self, user_agent: str, credentials: Credentials, own_hosts: Sequence[str], cookies: Cookies | None = None
+    ) -> None:
+        self.cookies = cookies
         self._own_hosts = frozenset(own_hosts)
         usual = {"User-Agent": user_agent, "Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
         needed = {"Accept-Encoding": ACCEPTED}
@@ -117,6 +122,11 @@ class RequestHeaders:
     def headers(self, url: str, added: Mapping[str, str], *, anonymous: bool) -> Headers:
         """The headers for this normalised URL; `added` replaces others of the same name."""
         known = self._private if not anonymous and self._private is not None and self._trusts(url) else self._public
+        kept = self.cookies.pairs(url) if self.cookies is not None and not anonymous else []
+        if kept:
+            names = {pair.partition("=")[0] for pair in kept}
+            given = [pair for pair in known.get("Cookie", "").split("; ") if pair.partition("=")[0] not in names]
+            return CaseInsensitiveDict({**known, **added, "Cookie": "; ".join(filter(None, [*given, *kept]))})
         return CaseInsensitiveDict({**known, **added}) if added else known
 
     def _trusts(self, url: str) -> bool:

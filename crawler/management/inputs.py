@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, _ActionsContainer
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,19 @@ def add_secrets(parser: ArgumentParser) -> None:
         group.add_argument(name, action="append", default=[], metavar=metavar, help=text)
     group.add_argument("--auth", default="", metavar="USER:PW", help="user and password (basic authentication)")
     group.add_argument("--bearer", default="", metavar="TOKEN", help="a bearer token")
+    add_login_field(group)
     group.add_argument(
         "--proxy", action="append", default=[], metavar="URL", help="go through http://user:password@host:port *"
+    )
+
+
+def add_login_field(group: _ActionsContainer) -> None:
+    group.add_argument(
+        "--login-field",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a field of the log-in form *",
     )
 
 
@@ -45,13 +56,27 @@ def credentials_of(typed: dict[str, Any]) -> Credentials:
         auth=_resolve("auth", typed["auth"]),
         bearer=_resolve("bearer", typed["bearer"]),
         proxy="\n".join(_resolve("proxy", text) for text in typed["proxy"]),
+        login_fields=login_fields_of(typed),
     )
+
+
+def login_fields_of(typed: dict[str, Any]) -> list[str]:
+    """The fields of the log-in form, "name=value" each."""
+    return [line for text in typed["login_field"] for line in _login_lines(text)]
 
 
 def _lines(name: str, typed: str) -> list[str]:
     """A value given in full is one line; a file or variable may hold several."""
     value = _resolve(name, typed)
     return [value] if value is typed else value.splitlines()
+
+
+def _login_lines(typed: str) -> list[str]:
+    """NAME=VALUE, where the value alone may be in a file or a variable; or all lines of a file or variable."""
+    name, equals, value = typed.partition("=")
+    if typed.startswith("@") or not equals:
+        return _lines("login-field", typed)
+    return [f"{name}={_resolve('login-field', value)}"]
 
 
 def _resolve(name: str, typed: str) -> str:

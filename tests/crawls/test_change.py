@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
+from redis import Redis
+from redis.exceptions import RedisError
 
+from crawler.core.access.credentials import Credentials, parse
+from crawler.core.crawl import politeness
 from crawler.core.errors import BadInput
+from crawler.crawls import change as changing
+from crawler.crawls import control
 from crawler.crawls.change import Changed, change
 from crawler.crawls.control import cancel
+from crawler.crawls.control import finish as stop_waiting
+from crawler.encryption import opened, seal
 from crawler.manager import dispatch
 from crawler.manager.add import ask_again
 from crawler.manager.tick import manage
 from crawler.models import AuditEntry, Crawl, Disagreement, Page
+from crawler.queueing import queues
+from crawler.reports.receipt import receipt_of
 from crawler.storage import queries
 from tests.bench import Bench
 from tests.manager.test_add import finish
@@ -99,6 +112,24 @@ def test_a_lower_page_limit_closes_nothing_that_is_handed_out(bench: Bench) -> N
 
 
 @pytest.mark.site(PAGES)
+def test_beyond_a_lower_page_limit_no_page_is_tried_once_more_either(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(politeness, "MAX_SLICE_PAGES", 3)  # so that not all are handed out at once
+    bench.start(concurrency=1)
+    manage(bench.crawl.id)
+    bench.work("fetch", at_most=1)
+    manage(bench.crawl.id)
+    queue = bench.context.frontier.ready_queue
+    assert queue.handed_out()
+    assert queue.size()
+    Page.objects.filter(id__in=[page.id for page in Page.objects.order_by("-id")[:3]]).update(attempts=1)
+    changed(bench, max_pages=1)
+    manage(bench.crawl.id)
+    assert queue.size() == 0
+
+
+@pytest.mark.site(PAGES)
 def test_a_higher_page_limit_brings_closed_pages_back_only_on_demand(bench: Bench) -> None:
     bench.start(max_pages=3)
     bench.work()
@@ -177,8 +208,127 @@ def test_a_crawl_that_is_over_stays_over(bench: Bench) -> None:
 
 
 @pytest.mark.site(PAGES)
+def test_the_receipt_of_a_crawl_that_is_over_names_the_limit_it_had(bench: Bench) -> None:
+    bench.start(max_pages=3)
+    bench.work()
+    bench.crawl.refresh_from_db()
+    told = receipt_of(bench.crawl)
+    assert "3 pages at most" in told["ended_message"]
+    for limit in (100, None):
+        changed(bench, max_pages=limit)
+        assert receipt_of(Crawl.objects.get()) == told
+
+
+@pytest.mark.site(PAGES)
+@pytest.mark.parametrize("act", [partial(change, values={"delay": 2.0}), stop_waiting], ids=["change", "finish"])
+def test_while_redis_does_not_respond_nothing_is_changed(
+    bench: Bench, act: Callable[[UUID], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.start(stay_open=True)
+    monkeypatch.setattr(queues, "connection", lambda: Redis(port=1))
+    with pytest.raises(RedisError):
+        act(bench.crawl.id)
+    assert Crawl.objects.get().options == bench.crawl.options
+
+
+@pytest.mark.site(PAGES)
+@pytest.mark.parametrize("act", [partial(change, values={"delay": 2.0}), stop_waiting], ids=["change", "finish"])
+def test_what_redis_is_not_told_of_reconcile_does(
+    bench: Bench, act: Callable[[UUID], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise RedisError("gone")
+
+    bench.start(stay_open=True)
+    for module in (changing, control):
+        monkeypatch.setattr(module, "wake", refuse)
+    assert act(bench.crawl.id)
+    assert Crawl.objects.get().options != bench.crawl.options
+
+
+@pytest.mark.site(PAGES)
 def test_the_patterns_of_a_list_are_refused(bench: Bench) -> None:
     bench.start()
     Crawl.objects.update(source="urls.txt")
     with pytest.raises(BadInput, match="A list has all its pages on it"):
         changed(bench, exclude=("/a",))
+
+
+EARLIER = parse(headers=["X-Key: swordfish-1"], login_fields=["user=ann", "password=swordfish-2"])
+
+
+def logs_in(bench: Bench, **options: object) -> None:
+    """A crawl that logs in, before its first page."""
+    bench.start(**options)
+    options_of_it = {**bench.crawl.options, "login_url": f"{bench.site.url}/login"}
+    Crawl.objects.update(options=options_of_it, sealed=seal(EARLIER))
+
+
+def credentials() -> Credentials:
+    return opened(Crawl.objects.get().sealed)
+
+
+@pytest.mark.site(PAGES)
+def test_the_fields_of_the_log_in_are_replaced_and_other_credentials_stay(bench: Bench) -> None:
+    logs_in(bench)
+    told = changed(bench, login_fields=["name=bob", "password=swordfish-3", "code=1"], delay=2.0)
+    assert told == Changed({"delay": 0.0, "login_fields": 2}, {"delay": 2.0, "login_fields": 3})
+    assert credentials() == parse(
+        headers=["X-Key: swordfish-1"], login_fields=["name=bob", "password=swordfish-3", "code=1"]
+    )
+    noted = AuditEntry.objects.get(act="crawl.changed")
+    assert (noted.before, noted.after) == (told.before, told.after)
+
+
+@pytest.mark.site(PAGES)
+def test_whether_the_fields_are_the_same_is_not_told(bench: Bench) -> None:
+    logs_in(bench)
+    for password in ("swordfish-2", "guessed"):
+        assert changed(bench, login_fields=["user=ann", f"password={password}"]).after == {"login_fields": 2}
+
+
+@pytest.mark.site(PAGES)
+def test_the_sign_of_being_logged_in_is_changed_and_the_fields_stay(bench: Bench) -> None:
+    logs_in(bench, login_check="")
+    before = Crawl.objects.get().sealed
+    assert changed(bench, login_check="a.me").after == {"login_check": "a.me"}
+    assert credentials() == EARLIER
+    assert Crawl.objects.get().sealed != before  # batches that were told of another sign are outdated
+
+
+@pytest.mark.site(PAGES)
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"login_fields": []}, "login_fields"),
+        ({"login_fields": None}, "login_fields"),
+        ({"login_fields": ["swordfish-4"]}, "login_fields"),
+        ({"login_fields": ["password=swordfish-4"], "delay": -1.0}, "delay"),
+        ({"login_check": "a["}, "login_check"),
+    ],
+)
+def test_a_log_in_that_cannot_be_used_changes_nothing(bench: Bench, values: dict[str, Any], field: str) -> None:
+    logs_in(bench)
+    with pytest.raises(BadInput) as told:
+        changed(bench, **{"max_pages": 5, **values})
+    assert told.value.field == field
+    assert "swordfish" not in str(told.value)
+    assert (credentials(), Crawl.objects.get().chosen.max_pages) == (EARLIER, None)
+
+
+@pytest.mark.site(PAGES)
+@pytest.mark.parametrize("values", [{"login_fields": ["user=ann"]}, {"login_check": "a.me"}])
+def test_a_crawl_that_does_not_log_in_cannot_begin_to(bench: Bench, values: dict[str, Any]) -> None:
+    bench.start()
+    with pytest.raises(BadInput, match="This crawl does not log in"):
+        changed(bench, **values)
+    assert not AuditEntry.objects.filter(act="crawl.changed").exists()
+
+
+@pytest.mark.site(PAGES)
+def test_credentials_under_a_lost_key_are_not_replaced_in_part(bench: Bench) -> None:
+    logs_in(bench)
+    Crawl.objects.update(sealed="gone")
+    with pytest.raises(BadInput, match="SECRET_KEY"):
+        changed(bench, login_fields=["user=ann"])
+    assert Crawl.objects.get().sealed == "gone"

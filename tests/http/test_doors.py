@@ -17,10 +17,17 @@ ROOT = Path(crawler.__file__).parent
 OPENERS = {
     "socket", "ssl", "smtplib", "ftplib", "poplib", "imaplib", "telnetlib", "asyncio", "http.client", "urllib.request",
     "xmlrpc.client", "requests", "urllib3", "httpx", "aiohttp", "websockets", "websocket", "pycurl", "boto3", "dns",
-    "botocore", "storages", "playwright.sync_api", "playwright.async_api", "ssrfguard",
+    "botocore", "storages", "playwright.sync_api", "playwright.async_api", "ssrfguard", "scrapy",
+    "twisted",
 }  # fmt: skip
 
 KNOWN = {
+    # Scrapy, all of whose requests go to the worker, which has them sent by the client below:
+    "scrapy_engine/inside/__main__.py": "runs Scrapy, with the handler below in place of all of its own",
+    "scrapy_engine/inside/handler.py": "gives requests to the worker",
+    "scrapy_engine/inside/pages.py": "has pages run through Scrapy",
+    "scrapy_engine/inside/spiders.py": "knows what a spider is",
+    "scrapy_engine/inside/yielded.py": "takes the requests that spiders yield",
     # The one way to what a person or a site names:
     "http/guard.py": "looks names up and judges their addresses",
     "http/connector.py": "connects to those addresses",
@@ -44,6 +51,7 @@ KNOWN = {
     "browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
     "browser/page.py": "opens pages in it, each with credentials for that proxy",
     "browser/tab.py": "opens the context of a page, whose proxy it is given",
+    "browser/page_clock.py": "says how time passes in a tab",
     "browser/page_requests.py": "decides which of their requests go out through it",
     "browser/recorder.py": "copies the bodies of what they loaded",
     "browser/page_pictures.py": "has Chromium draw them",
@@ -55,6 +63,7 @@ KNOWN = {
     "launch/up.py": "the web server it has begun itself",
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
+    "http/cookies.py": "describes requests to Python's cookie jar",
     "fetcher/session.py": "this machine's name",
     "queueing/workers.py": "this machine's name",
     "frontier/autoscalers.py": "this machine's name",

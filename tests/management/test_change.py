@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.access.credentials import parse
 from crawler.core.crawl.options import CrawlOptions
+from crawler.encryption import opened
 from crawler.models import Crawl
-from tests.factories import a_crawl
+from tests.factories import a_crawl, a_crawl_that_logs_in
 from tests.management.calls import exit_code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
@@ -42,6 +44,20 @@ def test_receivers_are_told_by_their_number(crawl: Crawl, capsys: pytest.Capture
     assert options_of(crawl).notify_emails == ("me@example.com",)
 
 
+def test_the_fields_of_a_log_in_are_replaced_and_not_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = a_crawl_that_logs_in()
+    monkeypatch.setenv("SITE_PASSWORD", "swordfish-3")
+    words = ("--login-field", "user=ann", "--login-field", "password=env:SITE_PASSWORD", "--login-check", "a.me")
+    assert exit_code("change", str(crawl.id), *words) == 0
+    told = "Changed: Sign of being logged in from none to a.me; Fields of the log-in form (2).\n"
+    assert capsys.readouterr().out == told
+    crawl.refresh_from_db()
+    typed = ["user=ann", "password=swordfish-3"]
+    assert opened(crawl.sealed) == parse(headers=["X-Key: swordfish-1"], login_fields=typed)
+
+
 def test_the_same_again_is_no_change(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("change", str(crawl.id), "--max-pages", "10") == 0
     assert capsys.readouterr().out == "It is so already.\n"
@@ -55,6 +71,8 @@ def test_the_same_again_is_no_change(crawl: Crawl, capsys: pytest.CaptureFixture
         (("--exclude", "["), "["),
         (("--max-pages", "5", "--without", "max-pages"), "--max-pages is given and dropped; leave out one of the two."),
         (("--max-depth", "5"), "--max-depth"),
+        (("--delay", "2", "--login-field", "user=ann"), "This crawl does not log in."),
+        (("--delay", "2", "--login-field", "password=env:NOT_SET"), "the environment variable NOT_SET is not set."),
     ],
 )
 def test_what_cannot_be_used_changes_nothing(

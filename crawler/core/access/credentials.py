@@ -20,6 +20,7 @@ Pair = tuple[str, str]
 
 MAX_CHARACTERS = 16_000  # of all values together; servers take 8,000 to 16,000 bytes of headers
 MAX_PROXIES = 100
+MAX_LOGIN_FIELDS = 20
 SHOWN_FROM = 12  # characters a value must have for its first two to be shown
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
@@ -62,11 +63,12 @@ class Credentials:
     """What is sent with the requests of one crawl. Made by `parse`; its repr contains no secret."""
 
     headers: tuple[Pair, ...] = ()  # name and value, as typed, each name once
-    cookies: tuple[Pair, ...] = ()  # sent with every request; there is no cookie jar
+    cookies: tuple[Pair, ...] = ()  # sent with every request
     basic: Pair | None = None  # user and password; sent as UTF-8 (RFC 7617, 2.1)
     bearer: str | None = None
     proxy: str | None = None  # "http://user:password@host:port", as `core.urls.addresses` writes it
     more_proxies: tuple[str, ...] = ()  # further ones; each host has one of all
+    login_fields: tuple[Pair, ...] = ()  # what is filled into the log-in form: name and value
 
     @property
     def proxies(self) -> tuple[str, ...]:
@@ -83,12 +85,19 @@ NOTHING = Credentials()
 
 
 def parse(
-    *, headers: Iterable[str] = (), cookies: Iterable[str] = (), auth: str = "", bearer: str = "", proxy: str = ""
+    *,
+    headers: Iterable[str] = (),
+    cookies: Iterable[str] = (),
+    auth: str = "",
+    bearer: str = "",
+    proxy: str = "",
+    login_fields: Iterable[str] = (),
 ) -> Credentials:
-    """The credentials a user typed, or BadInput naming the field: "headers", "cookies", "auth", "bearer" or "proxy".
+    """The credentials a user typed, or BadInput naming the field: "headers", "cookies", "auth", "bearer", "proxy" or
+    "login_fields".
 
-    Headers are typed "Name: value", cookies "name=value" or several with ";" between them, `auth` "user:password", and
-    several proxies with blanks or line ends between them.
+    Headers are typed "Name: value", cookies "name=value" or several with ";" between them, `auth` "user:password",
+    several proxies with blanks or line ends between them, and fields of the log-in form "name=value".
     """
     proxies = _proxies(proxy)
     typed = Credentials(
@@ -98,6 +107,7 @@ def parse(
         bearer=_bearer(bearer.strip()) if bearer.strip() else None,
         proxy=proxies[0] if proxies else None,
         more_proxies=tuple(proxies[1:]),
+        login_fields=_login_fields(login_fields),
     )
     _check_together(typed)
     return typed
@@ -152,6 +162,8 @@ def _masked_lines(credentials: Credentials) -> Iterator[str]:
         yield f"Authorization: Bearer {mask(credentials.bearer)}"
     for proxy in credentials.proxies:
         yield f"Proxy: {Proxy.parse(proxy)}"
+    for name, value in credentials.login_fields:
+        yield f"Log-in: {name}={mask(value)}"
 
 
 def _proxies(text: str) -> list[str]:
@@ -204,6 +216,25 @@ def _bearer(token: str) -> str:
     if " " in token:
         raise BadInput("bearer", "A bearer token holds no blanks; give the token alone, without the word Bearer.")
     return token
+
+
+def _login_fields(lines: Iterable[str]) -> tuple[Pair, ...]:
+    typed = list[Pair]()
+    for line in filter(str.strip, lines):
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip():
+            raise BadInput(
+                "login_fields", "A field of the log-in form is typed as name=value, such as user=ann; this one is not."
+            )
+        if _CONTROL.search(line):
+            raise BadInput("login_fields", "A field of the log-in form cannot hold line ends or control characters.")
+        typed.append((name.strip(), value))
+    if len(typed) > MAX_LOGIN_FIELDS or sum(len(name) + len(value) for name, value in typed) > MAX_CHARACTERS:
+        raise BadInput(
+            "login_fields",
+            f"A log-in can have {MAX_LOGIN_FIELDS} fields at most, of {MAX_CHARACTERS:,} characters together.",
+        )
+    return tuple(typed)
 
 
 def _check_visible(field: str, what: str, value: str) -> None:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.text.patterns import Patterns
+from crawler.core.urls.logout import is_logout_url
 from crawler.core.urls.normalise import host_of, host_typed, prefix_typed, site_of
 from crawler.core.urls.query_params import Parameters
 
@@ -26,7 +27,7 @@ class Scope:
 
     1. A start URL always belongs.
     2. A URL that matches an exclude pattern does not belong, and is no external link either: it must never be
-       requested.
+       requested. Nor is one that logs out, if the crawl logs in.
     3. The host and port must be those of a start URL, or of one of the further hosts. http and https are the same site
        when both use their own port, and a leading "www." makes no difference on either side. With `subdomains`, hosts
        below the start URLs' belong too: below the site, so that www.example.com includes docs.example.com. A further
@@ -44,6 +45,7 @@ class Scope:
     include: Patterns
     exclude: Patterns
     dropped: Parameters
+    stays_logged_in: bool = False
 
     @classmethod
     def of(cls, start_urls: Sequence[str], options: CrawlOptions) -> Scope:
@@ -59,6 +61,7 @@ class Scope:
             include=Patterns.of(options.include),
             exclude=Patterns.of(options.exclude),
             dropped=Parameters.of(options.drop_parameters),
+            stays_logged_in=bool(options.login_url),
         )
 
     def tidied(self, url: str) -> str:
@@ -71,7 +74,7 @@ class Scope:
         """The side of this normalised and tidied URL."""
         if url in self.starts:
             return Side.INSIDE
-        if self.exclude.found_in(url):
+        if self.exclude.found_in(url) or (self.stays_logged_in and is_logout_url(url)):
             return Side.NOWHERE
         if not self.is_on_site(url) or not self._is_taken(url):
             return Side.OUTSIDE

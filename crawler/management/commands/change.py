@@ -16,9 +16,10 @@ examples:
   python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --delay 2 --concurrency 1
   python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --max-pages 500 --exclude '/archive/'
   python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --without deadline --notify me@example.com
+  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --login-field user=ann --login-field password=env:PW
 
-Options that are not named stay as they are; a list, such as of patterns, takes the place of the
-one before. docs/queue.md says what a change means for pages that are open.
+Options that are not named stay as they are; a list, such as of patterns or log-in fields, takes
+the place of the one before. docs/queue.md says what a change means for pages that are open.
 
 exit codes:
   0    it is changed, or was so already

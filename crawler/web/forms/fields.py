@@ -148,7 +148,7 @@ def _line(number: int) -> str:
 # Credentials, typed or copied from an earlier crawl. Input is literal: "@file" and "env:NAME" work only on the command
 # line, whose users have access to the files and the environment of the server. It is never sent back to a page.
 
-SECRETS = ("headers", "cookies", "auth", "bearer", "proxy")
+SECRETS = ("headers", "cookies", "auth", "bearer", "proxy", "login_fields")
 """The fields that hold secrets, named as in `core.access.credentials.parse`."""
 
 GONE = "The crawl whose credentials were to be sent is gone, or is not yours. Untick this, and type them."
@@ -218,6 +218,12 @@ class SignInFields(forms.Form):
         required=False,
         widget=NumberInput("url", placeholder="http://proxy.example.com:3128"),
         help_text="To go through: http://user:password@host:port, socks5://, socks5h://; several with blanks between.",
+    )
+    login_fields = SecretLinesField(
+        label="Fields of the log-in form",
+        required=False,
+        placeholder="user=ann",
+        help_text="One per line: the name of the field, = and the value. Hidden fields of the form are sent along.",
     )
 
 

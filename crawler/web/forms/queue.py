@@ -13,7 +13,7 @@ from crawler.core.crawl.placement import Placement, placed
 from crawler.models import Crawl
 from crawler.reports.text import EVENTS
 from crawler.web.forms import fields
-from crawler.web.forms.fields import LinesField, NumberInput, SpanField
+from crawler.web.forms.fields import LinesField, NumberInput, SecretLinesField, SpanField
 from crawler.web.forms.option_fields import field_of
 
 
@@ -53,25 +53,42 @@ class AddForm(forms.Form):
 
 
 class ChangeForm(forms.Form):
-    """The options that may be changed, with the values they have. Receivers of notices are the owner's alone."""
+    """The options that may be changed, with the values they have; the fields of the log-in without. Those and receivers
+    of notices are the owner's alone."""
 
     def __init__(self, data: Any = None, *, crawl: Crawl, owns: bool) -> None:
         hidden = () if owns else (*RECEIVERS.values(), "notify_events")
         self._names = [name for name in CHANGEABLE if name not in hidden]
         if crawl.source:
             self._names = [name for name in self._names if name not in ("include", "exclude")]
+        if not crawl.chosen.login_url:
+            self._names.remove("login_check")
         self._kept = fields.kept_of(crawl)
         chosen = {name: getattr(crawl.chosen, name) for name in self._names}
         chosen |= {name: fields.shown(self._kept, chosen[name]) for name in MAY_BE_SECRET if name in chosen}
         super().__init__(data, initial=chosen, label_suffix="", auto_id="change_%s")
         for name in self._names:
+            if name == "login_check" and owns:
+                self.fields["login_fields"] = _login_fields()
             self.fields[name] = field_of(OPTIONS[name]) if name in OPTIONS else _events()
 
     def values(self) -> dict[str, Any]:
-        """The options with their new values; an empty field means the default."""
+        """The options with their new values; an empty field means the default, that of the log-in no change."""
         values = {name: self.cleaned_data[name] for name in self._names}
         values |= {name: fields.meant(self._kept, values[name]) for name in MAY_BE_SECRET if name in values}
-        return {name: None if value in ("", []) else value for name, value in values.items()}
+        values = {name: None if value in ("", []) else value for name, value in values.items()}
+        typed = self.cleaned_data.get("login_fields")
+        return {**values, "login_fields": typed} if typed else values
+
+
+def _login_fields() -> forms.Field:
+    return SecretLinesField(
+        label="Fields of the log-in form",
+        required=False,
+        placeholder="user=ann",
+        help_text="One per line: the name of the field, = and the value. They take the place of all it has; empty, "
+        "those stay. They are never shown here.",
+    )
 
 
 def _events() -> forms.Field:

@@ -117,7 +117,7 @@ def test_what_cannot_be_sent_is_said_at_its_field_without_repeating_it(
 
 
 def test_after_another_error_secrets_are_gone_and_asked_for_again(as_root: Client) -> None:
-    response = start(as_root, delay="soon", bearer="swordfish-8", **TYPED)
+    response = start(as_root, delay="soon", bearer="swordfish-8", login_fields="password=swordfish-9", **TYPED)
     html = response.content.decode()
     assert "swordfish-" not in html
     assert "swordfish 6" not in html

@@ -1,0 +1,117 @@
+"""The log-in of a crawl, shared by its workers: who logs in, the session's cookies, and why it failed.
+
+All of it may be lost: then a worker logs in again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import NamedTuple, cast
+
+from redis import Redis
+
+from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.scripts import run
+
+LOCK_TTL_S = 10  # a worker that dies while it logs in is replaced after this
+MAX_LOGINS_PER_HOUR = 60  # a site that ends sessions more often does so for a reason
+HOUR_S = 3600
+
+
+class LoginState(NamedTuple):
+    """What is known of the log-in when a page is about to be requested."""
+
+    session: str = ""  # names the session; "" = there is none
+    revision: int = 0  # of its cookies
+    failed: str = ""  # why the crawl cannot go on, for users; "" = it can
+    is_suspicious: bool = False  # this page has shown the log-in form before
+    is_outdated: bool = False  # a user has changed the log-in since the batch was handed out
+
+
+class Logins:
+    """The state of one crawl's log-in in Redis."""
+
+    def __init__(self, redis: Redis, keys: CrawlKeys) -> None:
+        self._redis, self._keys = redis, keys
+
+    def read(self, page: int = 0, sealed: str = "") -> LoginState:
+        """For a request of this page, by its id, by a batch that got these credentials, encrypted."""
+        names = ["session", "revision", "failed", f"shown:{page}", f"outdated:{_digest(sealed)}"]
+        session, revision, failed, *flags = cast(list[bytes | None], self._redis.hmget(self._keys.login, names))
+        is_suspicious, is_outdated = (flag is not None for flag in flags)
+        return LoginState(
+            (session or b"").decode(), int(revision or 0), (failed or b"").decode(), is_suspicious, is_outdated
+        )
+
+    def jar(self) -> tuple[LoginState, str]:
+        """The session, and its cookies, encrypted; "" for none."""
+        fields = ["session", "revision", "jar"]
+        session, revision, jar = cast(list[bytes | None], self._redis.hmget(self._keys.login, fields))
+        return LoginState((session or b"").decode(), int(revision or 0)), (jar or b"").decode()
+
+    def save(self, state: LoginState, sealed: str) -> int:
+        """Store the cookies of this session. The new revision; 0 = others were stored meanwhile, -1 = the session is
+        another one."""
+        return int(run(self._redis, "login_save", [self._keys.login], [state.session, state.revision, sealed]))
+
+    def acquire_lock(self, token: str) -> bool:
+        """True if the worker with this token is to log in; others wait for the session."""
+        return bool(self._redis.set(self._keys.login_lock, token, nx=True, ex=LOCK_TTL_S))
+
+    def renew_lock(self) -> None:
+        self._redis.expire(self._keys.login_lock, LOCK_TTL_S)
+
+    def release_lock(self, token: str) -> None:
+        if self._redis.get(self._keys.login_lock) == token.encode():
+            self._redis.delete(self._keys.login_lock)
+
+    def is_too_often(self) -> bool:
+        """Whether there were MAX_LOGINS_PER_HOUR within about an hour."""
+        return int(cast(bytes | None, self._redis.get(self._keys.login_count)) or 0) >= MAX_LOGINS_PER_HOUR
+
+    def begin_session(self, token: str, sealed: str) -> bool:
+        """The log-in has worked; the lock is released. False if it had expired: another worker logs in."""
+        with self._redis.pipeline() as pipe:
+            pipe.set(self._keys.login_count, 0, ex=HOUR_S, nx=True)
+            pipe.incr(self._keys.login_count)
+            pipe.execute()
+        return self._end(token, secrets.token_hex(8), sealed, "")
+
+    def fail(self, token: str, why: str) -> bool:
+        """The log-in has failed; the lock is released. False as above."""
+        return self._end(token, "", "", why)
+
+    def note_shown(self, session: str, page: int, why: str) -> bool:
+        """A page shows the log-in form in this session. False if it did so before, in this session or an earlier one:
+        then the log-in has failed."""
+        return int(run(self._redis, "login_shown", [self._keys.login], [session, page, why])) != 2
+
+    def forget_shown(self, page: int) -> None:
+        """The page was fetched in the end."""
+        self._redis.hdel(self._keys.login, f"shown:{page}")
+
+    def failure(self) -> str:
+        """Why the crawl cannot go on; "" = it can."""
+        return (cast(bytes | None, self._redis.hget(self._keys.login, "failed")) or b"").decode()
+
+    def retry(self) -> None:
+        """A user has resumed the crawl: log in again if need be."""
+        with self._redis.pipeline() as pipe:
+            pipe.hdel(self._keys.login, "failed")
+            pipe.delete(self._keys.login_count)
+            pipe.execute()
+
+    def forget(self, sealed: str) -> None:
+        """A user has changed the log-in: end the session, and a log-in under way. Batches that got these credentials,
+        encrypted, do not log in any more; what is encrypted later differs, even if it holds the same values."""
+        run(self._redis, "login_forget", [self._keys.login_lock, self._keys.login], [_digest(sealed)])
+
+    def _end(self, token: str, session: str, sealed: str, why: str) -> bool:
+        return bool(
+            run(self._redis, "login_end", [self._keys.login_lock, self._keys.login], [token, session, sealed, why])
+        )
+
+
+def _digest(sealed: str) -> str:
+    return hashlib.sha256(sealed.encode()).hexdigest()[:16]
