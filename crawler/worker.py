@@ -43,6 +43,7 @@ from crawler.queueing import alive, startup
 from crawler.queueing.queues import stop_request
 from crawler.queueing.workers import keep_registered
 from crawler.redis_client import CONNECTION_CLASS
+from crawler.scrapy_engine import driver as scrapy
 
 PRELOADED = (_jobs, _announce, _fetch, _manage, _watch)
 """The modules that the entry points in `crawler.jobs` import at their first job, imported at the start."""
@@ -142,6 +143,7 @@ class Worker(SimpleWorker):
         if not self._needs_restart:
             self._wait_for_redis()
         connections.close_all()
+        scrapy.close_all()
         os.environ[RESTARTED] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
 

@@ -68,7 +68,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     crash_point("fetch: batch claimed")
     if queues.is_idle():
         wake(session.frontier, batch.site)
-    job = _Job(queues.stop_listener(), rendered=batch.rendered)
+    job = _Job(queues.stop_listener(), queues.queue_of(batch))
     job.add(session)
     try:
         with Heartbeat(job.renew) as heartbeat, SlotWatch(job.abort_invalid):
@@ -131,15 +131,15 @@ class _Job:
     """The slices of one or more batches, in one thread. A slice waits in the schedule, or is worked on in a task of the
     event loop."""
 
-    def __init__(self, is_stopping: Callable[[], bool], *, rendered: bool) -> None:
-        self._is_stopping, self._queue = is_stopping, queues.RENDER if rendered else queues.FETCH
+    def __init__(self, is_stopping: Callable[[], bool], queue: str) -> None:
+        self._is_stopping, self._queue = is_stopping, queue
         self._sessions: list[FetchSession] = []  # those at work; a job may last for minutes
         self._summary = Summary()  # of those that are over
         self._schedule = Schedule()
         self._loop = EventLoop()
         self._places, self._max_batches = conf.worker_connections(), conf.worker_batches() or math.inf
-        self._is_rendering = rendered
-        if rendered:  # a batch of few pages of one host takes a place
+        self._is_rendering = queue == queues.RENDER
+        if self._is_rendering:  # a batch of few pages of one host takes a place
             self._places = self._max_batches = conf.browser_places()
         self._grace_s = conf.page_grace_seconds()
         self._running = 0  # slices worked on

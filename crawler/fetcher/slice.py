@@ -20,14 +20,17 @@ from crawler.core.robots.user_agent import product_token
 from crawler.crashpoints import crash_point
 from crawler.fetcher.capture import Capture
 from crawler.fetcher.host_slot import RateLimited
+from crawler.fetcher.login import LoginKeeper, keeper_for
 from crawler.fetcher.page import PageFetcher
 from crawler.fetcher.pool import PooledConnection
 from crawler.fetcher.rendering import PageRenderer
 from crawler.fetcher.robots_check import RobotsChecker
+from crawler.fetcher.scrapy_pages import page_fetcher_for
 from crawler.frontier.host_state import FailureStreak
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import sleep
+from crawler.scrapy_engine.driver import ScrapyMissing, ScrapyUnusable
 
 if TYPE_CHECKING:
     from crawler.fetcher.session import FetchSession
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SLOT_POLL_S = 0.25  # between two tries for a slot, when all slots of a host are in use
-NO_BROWSER_PAUSE_S = 5.0  # before a worker without a browser hands back a page that needs one
+NO_BROWSER_PAUSE_S = 5.0  # before a worker without a browser, or Scrapy, hands back a page that needs one
 SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in another batch
 
 
@@ -57,6 +60,7 @@ class SliceRun:
         self._robots: RobotsChecker | None = None
         self._page_fetcher: PageFetcher | None = None
         self._renderer: PageRenderer | None = None
+        self._login: LoginKeeper | None = None
 
     @property
     def host(self) -> str:
@@ -101,10 +105,10 @@ class SliceRun:
         return None
 
     def renew(self) -> None:
-        """Renew the lock of a robots.txt being fetched."""
-        robots = self._robots  # in the heartbeat's thread: the attribute may be cleared at any moment
-        if robots is not None:
-            robots.renew()
+        """Renew the lock of a robots.txt being fetched, or of a log-in."""
+        for step in (self._robots, self._login):  # in the heartbeat's thread: they may be cleared at any moment
+            if step is not None:
+                step.renew()
 
     def abort_if_invalid(self) -> None:
         """Abort the request under way if the slot is about to expire."""
@@ -124,7 +128,8 @@ class SliceRun:
         elif self._fetcher is not None:
             self._fetcher.close()
         self.slot.end()
-        self._fetcher = self._robots = self._page_fetcher = self._renderer = None  # the batch may go on for long
+        self._fetcher = self._robots = self._page_fetcher = None  # the batch may go on for long
+        self._renderer = self._login = None
         return self._unreported_requests
 
     def _begin(self) -> bool:
@@ -174,11 +179,11 @@ class SliceRun:
             return answer
         except (RedisError, BaseTimeoutException, Aborted):
             raise  # Redis is down, or RQ ends this job, or its worker is shutting down: not caused by the page
-        except BrowserMissing as error:  # the page is handed back; a worker that has a browser will come
+        except (BrowserMissing, ScrapyMissing) as error:  # the page is handed back; a worker that has it will come
             log.warning("a page waits for another worker: %s", error)
             sleep(NO_BROWSER_PAUSE_S)
             raise Aborted from error
-        except SealBroken as error:  # this worker has another SECRET_KEY than the manager; a retry may run elsewhere
+        except (SealBroken, ScrapyUnusable) as error:  # another SECRET_KEY here than the manager's, or a broken spider
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
             log.exception("a page could not be worked on: %s", task.url, extra={"page": task.id})
@@ -234,6 +239,7 @@ class SliceRun:
         if self._page_fetcher is None:
             self._fetcher = self._fetcher or self._session.open_fetcher()
             self._fetcher.serve(self._note_sent, self.slot.is_valid)
+            self._login = keeper_for(self._session, self._number, self._fetcher)
             if self._policy.obey_robots:
                 holder = self._session.holder(self._number)
                 cache, agent = self._session.robots_cache, self._policy.user_agent
@@ -243,7 +249,8 @@ class SliceRun:
                 self._renderer = PageRenderer(
                     self._policy, self._fetcher, self.slot, self._robots, self._note_sent, site
                 )
-            self._page_fetcher = PageFetcher(
+            kind = page_fetcher_for(self._session.batch, self._part.host)
+            self._page_fetcher = kind(
                 self._fetcher,
                 self._robots,
                 self.slot,
@@ -254,5 +261,6 @@ class SliceRun:
                 timeout=self._policy.page_timeout,
                 finds_shells=self._policy.render == AUTO and not self._session.batch.rendered,
                 renderer=self._renderer,
+                login=self._login,
             )
         return self._page_fetcher

@@ -58,16 +58,19 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
     command = load_command_class("crawler", "crawl")
     options = parse(command, arguments)
     from crawler import clock, conf
-    from crawler.core.crawl.options import NEVER
+    from crawler.core.crawl.options import NEVER, SCRAPY
     from crawler.core.crawl.politeness import chosen_delay
     from crawler.launch import chromium
     from crawler.launch.autoscale import useful_workers
     from crawler.launch.services import apply_migrations, ensure_redis
     from crawler.launch.workers import Workers, usual_range
-    from crawler.queueing.workers import browser_places, live_workers
+    from crawler.queueing.workers import browser_places, listeners, live_workers
     from crawler.redis_client import CONNECTION_CLASS
+    from crawler.scrapy_engine import driver as scrapy
 
-    renders = options.render != NEVER
+    renders, runs_scrapy = options.render != NEVER, options.engine == SCRAPY
+    if runs_scrapy:
+        scrapy.require()
     if renders:
         chromium.require()
     apply_migrations()
@@ -85,6 +88,7 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
             usual=usual_range(chosen_delay(options.delay, options.per_minute)),
             useful=useful_workers,
             renders=renders and browser_places(clock.epoch_seconds()) == 0,
+            runs_scrapy=runs_scrapy and listeners("scrapy")["scrapy"] == 0,
         ):
             command.run_from_argv(["bin/crawl", "crawl", *arguments])
 

@@ -7,6 +7,7 @@ import socket
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
 from crawler.launch.supervisor import Processes, WorkerRange
+from crawler.scrapy_engine import driver as scrapy
 from settings.environment import ROOT, kept_secret
 
 STARTUP_TIMEOUT_S = 60.0  # until the web server first answers
@@ -138,13 +140,14 @@ def _environment(options: Namespace, redis_url: str) -> dict[str, str]:
 
 
 def _commands() -> dict[str, str]:
-    """The Procfile's commands, and a browser worker where there is a browser."""
+    """The Procfile's commands, a browser worker where there is a browser, and a Scrapy worker where Scrapy is."""
     commands: dict[str, str] = parse_procfile((ROOT / "Procfile").read_text()).processes
-    try:
+    with suppress(BrowserMissing):
         chromium.require()
-    except BrowserMissing:
-        return commands
-    return {**commands, "browser": "bin/worker --render"}
+        commands["browser"] = "bin/worker --render"
+    if scrapy.is_installed():
+        commands["scrapy"] = "bin/worker --scrapy"
+    return commands
 
 
 def _await_answers(options: Namespace, processes: Processes, stop: StopSignal) -> None:

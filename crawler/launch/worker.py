@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.redis_client import CONNECTION_CLASS
+from crawler.scrapy_engine import driver as scrapy
 from settings import environment
 
 WORKER, BROWSER_WORKER = "crawler.worker.Worker", "crawler.browser.worker.BrowserWorker"
@@ -28,18 +29,31 @@ program in this process, so that RQ receives the signals."""
 def main(arguments: list[str]) -> NoReturn:
     options, further = _parser().parse_known_args(arguments)
     try:
+        if options.scrapy:
+            scrapy.require()
         variables = worker_environment(os.environ)
-    except ImproperlyConfigured as error:
+    except (ImproperlyConfigured, scrapy.ScrapyMissing) as error:
         sys.exit(str(error))
-    line = command(options.workers, further, is_verbose=options.verbose, renders=options.render)
+    line = command(
+        options.workers, further, is_verbose=options.verbose, renders=options.render, runs_scrapy=options.scrapy
+    )
     os.execve(sys.executable, line, variables)  # noqa: S606
 
 
-def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = False, renders: bool = False) -> list[str]:
+def command(
+    workers: int,
+    further: Sequence[str] = (),
+    *,
+    is_verbose: bool = False,
+    renders: bool = False,
+    runs_scrapy: bool = False,
+) -> list[str]:
     """The command line of RQ. The project's worker class waits for Redis and the database when RQ imports it."""
     kind = ["worker"] if workers == 1 else ["worker-pool", "--num-workers", str(workers)]
     loudness = "--verbose" if is_verbose else "--quiet"
     worker, queues = (BROWSER_WORKER, ("render",)) if renders else (WORKER, ("crawl", "fetch"))
+    if runs_scrapy:
+        queues = ("scrapy",)
     return [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", worker, *further, *queues]
 
 
@@ -66,10 +80,16 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "-n", dest="workers", type=_count, default=1, metavar="N", help="number of workers, in one pool (default: 1)"
     )
-    parser.add_argument(
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument(
         "--render",
         action="store_true",
         help="render pages in Chromium, for crawls with the option --render; other workers manage and fetch",
+    )
+    kinds.add_argument(
+        "--scrapy",
+        action="store_true",
+        help="run pages through Scrapy, for crawls with the option --engine scrapy; other workers manage",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="log a line for each job")
     return parser

@@ -25,6 +25,7 @@ from settings.environment import ROOT
 DEFAULT_WORKERS = 2
 DEFAULT_RANGE = WorkerRange(DEFAULT_WORKERS, max(DEFAULT_WORKERS, os.cpu_count() or 1))
 BROWSER_COMMAND = command(1, renders=True)
+SCRAPY_COMMAND = command(1, runs_scrapy=True)
 IDLE_CHECKS = 3  # consecutive checks without any worker before our own are started
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,8 @@ class Workers:
 
     A thread checks them once a second: it restarts a worker that exited, starts our own workers when those of another
     command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
-    the workers, if any are wanted. With `renders` there is a browser worker beside them.
+    the workers, if any are wanted. With `renders` there is a browser worker beside them, with `runs_scrapy` one that
+    runs Scrapy.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Workers:
         usual: WorkerRange = DEFAULT_RANGE,
         useful: Callable[[], int | None] = lambda: None,
         renders: bool = False,
+        runs_scrapy: bool = False,
     ) -> None:
         self._may_take_over = wanted is None
         self._usual = usual
@@ -70,10 +73,14 @@ class Workers:
         self._preloaded = preloaded
         self._begun = list[Child]()  # workers that it has become
         self._supervisor = Supervisor(self._children)
-        self._browser_children = Children(STOP_TIMEOUT_S) if renders else self._children  # each has a watchdog
+        self._browser_children = (
+            Children(STOP_TIMEOUT_S) if renders or runs_scrapy else self._children
+        )  # each has a watchdog
         self._browsers = Supervisor(self._browser_children)
         if renders:
             self._browsers.add(ManagedProcess("browser worker", self._start_browser))
+        if runs_scrapy:
+            self._browsers.add(ManagedProcess("Scrapy worker", self._start_scrapy))
         self._idle_checks = 0
         self._has_warned = False
         self._end = threading.Event()
@@ -122,6 +129,10 @@ class Workers:
     def _start_browser(self) -> Child:
         with self._log_file.open("ab") as output:
             return self._browser_children.start(BROWSER_COMMAND, output=output, directory=ROOT)
+
+    def _start_scrapy(self) -> Child:
+        with self._log_file.open("ab") as output:
+            return self._browser_children.start(SCRAPY_COMMAND, output=output, directory=ROOT)
 
     def _run(self) -> None:
         while not self._end.wait(1.0):

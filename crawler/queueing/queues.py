@@ -27,16 +27,18 @@ from rq.registry import StartedJobRegistry
 
 from crawler import conf
 from crawler.core.crawl.messages import Batch
+from crawler.core.crawl.options import SCRAPY as WITH_SCRAPY
 from crawler.frontier import keys, scripts
 from crawler.redis_client import RedisClient
 
-CRAWL, FETCH, RENDER = "crawl", "fetch", "render"
+CRAWL, FETCH, RENDER, SCRAPY = "crawl", "fetch", "render", "scrapy"
+BATCH_QUEUES = (FETCH, RENDER, SCRAPY)
 
 log = logging.getLogger(__name__)
 
 _JOB_TIMEOUT_S = 300
 _TICK_PREFIX = "manage-"  # of job ids
-_BATCH_PREFIXES = {FETCH: "fetch-", RENDER: "render-"}
+_BATCH_PREFIXES = {name: f"{name}-" for name in BATCH_QUEUES}
 _RESULT_TTL_S = 60  # finished jobs stay visible in a dashboard for this long
 _FAILURE_TTL_S = 24 * 3600
 NOTIFY_RESEND_MS = 10_000  # a notify job that has not begun after this is sent again: RQ may lose a job
@@ -90,9 +92,21 @@ def _connect(url: str) -> Redis:
     return RedisClient.from_url(url, socket_timeout=10, socket_connect_timeout=5)
 
 
-def batch_name(*, rendered: bool = False) -> str:
-    """The id of a new batch."""
-    return new_id(_BATCH_PREFIXES[RENDER if rendered else FETCH].removesuffix("-"))
+def batch_name(queue: str) -> str:
+    """The id of a new batch for this queue."""
+    return new_id(_BATCH_PREFIXES[queue].removesuffix("-"))
+
+
+def queue_of(batch: Batch) -> str:
+    """The queue whose workers can work on the batch."""
+    if batch.rendered:
+        return RENDER
+    return usual_queue(batch.policy.engine)
+
+
+def usual_queue(engine: str) -> str:
+    """The queue of batches that need no browser, of a crawl with this engine."""
+    return SCRAPY if engine == WITH_SCRAPY else FETCH
 
 
 def is_rendered(batch: str) -> bool:
@@ -118,12 +132,10 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str, collector: int = 
 
 def send_batches(batches: Sequence[Batch]) -> None:
     """Enqueue one fetch job per batch, all in one transaction. A batch's id is its job's id."""
-    fetched, rendered = ([batch for batch in batches if batch.rendered is kind] for kind in (False, True))
     with connection().pipeline() as pipe:
-        if fetched:
-            _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in fetched], pipeline=pipe)
-        if rendered:
-            _queue(RENDER).enqueue_many([_fetch_data(batch) for batch in rendered], pipeline=pipe)
+        for name in BATCH_QUEUES:
+            if data := [_fetch_data(batch) for batch in batches if queue_of(batch) == name]:
+                _queue(name).enqueue_many(data, pipeline=pipe)
         _ring_bell(pipe, times=len(batches))
         pipe.execute()
 
@@ -388,14 +400,16 @@ def is_idle() -> bool:
     return not any(waiting_jobs().values())
 
 
-def is_to_render() -> bool:
-    """Whether a batch waits for a browser, and the worker of this job, if it is a stock one of all queues, is to take
-    it."""
+def is_for_last_queues() -> bool:
+    """Whether a batch waits for a browser or for Scrapy, and the worker of this job, if it is a stock one of these
+    queues, too, is to take it."""
     job = get_current_job()
-    if job is None or job.worker_name is None or not connection().llen(_queue(RENDER).key):
+    names = (RENDER, SCRAPY)  # a queue without jobs has no key
+    if job is None or job.worker_name is None or not connection().exists(*(_queue(name).key for name in names)):
         return False
+    waiting = {name for name in names if connection().llen(_queue(name).key)}
     listened = cast(bytes | None, connection().hget(Worker.redis_worker_namespace_prefix + job.worker_name, "queues"))
-    return RENDER in (listened or b"").decode().split(",")
+    return not waiting.isdisjoint((listened or b"").decode().split(","))
 
 
 def has_work() -> bool:
@@ -407,7 +421,8 @@ def _fetch_data(batch: Batch) -> EnqueueData:
     pages = sum(len(part.pages) for part in batch.slices)
     hosts = list(dict.fromkeys(part.host for part in batch.slices))
     where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts"
-    description = f"{'render' if batch.rendered else 'fetch'} {pages} page{'' if pages == 1 else 's'} of {where}"
+    verb = {RENDER: "render", SCRAPY: "run Scrapy on"}.get(queue_of(batch), "fetch")
+    description = f"{verb} {pages} page{'' if pages == 1 else 's'} of {where}"
     return _job_data("crawler.jobs.fetch", batch.id, description, batch.to_plain())
 
 

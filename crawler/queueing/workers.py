@@ -14,13 +14,18 @@ from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
 from crawler.frontier.browser_places import BrowserPlaces
-from crawler.queueing.queues import CRAWL, FETCH, RENDER, connection
+from crawler.queueing.queues import CRAWL, FETCH, RENDER, connection, usual_queue
 from crawler.redis_client import RedisClient
 
 
-def worker_count() -> int:
-    """Workers registered for the fetch queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
-    return Worker.count(queue=Queue(FETCH, connection=connection()))
+def worker_count(queue: str = FETCH) -> int:
+    """Workers registered for a queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
+    return Worker.count(queue=Queue(queue, connection=connection()))
+
+
+def workers_for(engine: str) -> int:
+    """Workers registered for the batches of a crawl with this engine that need no browser."""
+    return worker_count(usual_queue(engine))
 
 
 def browser_places(now: float) -> int:
@@ -40,10 +45,10 @@ def live_workers() -> int:
     return len([names for names in _listening() if {CRAWL, FETCH} <= names])
 
 
-def listeners() -> dict[str, int]:
-    """How many workers listen to each of the two queues and, as far as this machine can tell, are alive."""
+def listeners(*queues: str) -> dict[str, int]:
+    """How many workers listen to each of these queues and, as far as this machine can tell, are alive."""
     listening = _listening()
-    return {queue: len([names for names in listening if queue in names]) for queue in (CRAWL, FETCH)}
+    return {queue: len([names for names in listening if queue in names]) for queue in queues}
 
 
 def _listening() -> list[set[str]]:

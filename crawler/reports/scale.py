@@ -18,7 +18,8 @@ from redis import Redis
 from crawler import clock, conf
 from crawler.core.crawl import scaling
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import NEVER, CrawlOptions
+from crawler.core.crawl.diagnosis import START_A_SCRAPY_WORKER
+from crawler.core.crawl.options import NEVER, SCRAPY, CrawlOptions
 from crawler.core.crawl.politeness import chosen_delay, host_delay
 from crawler.core.crawl.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of
 from crawler.core.text.quantities import count, counted
@@ -52,6 +53,8 @@ class Scale:
     browsers_wanted: int  # browser workers that would be useful; it falls late, too
     browsers_running: int
     for_browsers: Demand  # of the pages that a browser is to render, which are not in `total`
+    for_scrapy: Demand  # of the pages that only Scrapy workers take, which are not in `total` either
+    scrapy_running: int  # workers that take them
 
 
 def running_crawls() -> dict[str, CrawlOptions]:
@@ -66,9 +69,10 @@ def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
     loads = workload.read_workload(redis, list(running), now, now + HORIZON_S)
     works = _works(redis, loads, running, now)
     managers = max(queues.manager_jobs(), sum(load.needs_tick for load in loads))
-    total = scaling.demand(work for of_one in works.values() for work in of_one)
+    usual = {crawl for crawl, options in running.items() if options.engine != SCRAPY}
+    total = scaling.demand(work for crawl, of_one in works.items() if crawl in usual for work in of_one)
     by_crawl = {crawl: scaling.demand(of_one) for crawl, of_one in works.items()}
-    batches = conf.max_batches() * sum(demand.connections > 0 for demand in by_crawl.values())
+    batches = conf.max_batches() * sum(by_crawl[crawl].connections > 0 for crawl in usual)
     for_browsers = _demand_for_browsers(redis, running, now)
     found = scaling.workers_wanted(total, places=_places(), batches=batches, managers=managers)
     return Scale(
@@ -81,6 +85,8 @@ def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
         browsers_wanted=_steady(redis, _browsers_found(for_browsers), now, BROWSER_SCALE),
         browsers_running=len(BrowserPlaces(redis).workers(now)),
         for_browsers=for_browsers,
+        for_scrapy=scaling.demand(work for crawl, of_one in works.items() if crawl not in usual for work in of_one),
+        scrapy_running=worker_count(queues.SCRAPY),
     )
 
 
@@ -191,8 +197,8 @@ def _delay(options: CrawlOptions, crawl_delay: float | None) -> float:
 
 def plain(scale: Scale, visible: QuerySet[Crawl]) -> dict[str, Any]:
     """`wanted` and `running`, the same of browser workers, and `reasons`: a line for each running crawl among the
-    `visible` ones, those that could use the most connections first, one for all others, one for the sum, and one for
-    what browsers have to do."""
+    `visible` ones, those that could use the most connections first, one for all others, one for the sum, and one each
+    for what browsers and Scrapy have to do."""
     sites = {str(crawl.id): crawl.site for crawl in visible.filter(pk__in=list(scale.by_crawl))}
     return {
         "wanted": scale.wanted,
@@ -238,14 +244,24 @@ def _in_all(scale: Scale) -> Iterator[str]:
         )
     elif scale.managers:
         yield "A tick or a notice waits for a worker."
-    elif not scale.for_browsers.connections:
+    elif not (scale.for_browsers.connections or scale.for_scrapy.connections):
         yield f"Nothing is due within {HORIZON_S:g} seconds."
     if scale.for_browsers.connections:
         places = counted(conf.browser_places(), "place")
         enough = counted(_browsers_found(scale.for_browsers), "browser worker")
         yield f"In browsers {_can_use(scale.for_browsers)}: with {places} each, {enough} can do it."
+    if scale.for_scrapy.connections:
+        yield _through_scrapy(scale.for_scrapy, scale.scrapy_running)
     if scale.wanted > scale.found:
         yield f"{counted(scale.wanted, 'worker')} had work in the last {conf.worker_idle_seconds():g} seconds."
+
+
+def _through_scrapy(demand: Demand, running: int) -> str:
+    if not running:
+        wait = f"{counted(demand.pages, 'page')} {'waits' if demand.pages == 1 else 'wait'}"
+        return f"{wait} for a Scrapy worker, and none is running: {START_A_SCRAPY_WORKER}."
+    run = f"{counted(running, 'Scrapy worker')} {'runs' if running == 1 else 'run'}"
+    return f"Through Scrapy {_can_use(demand)}: {run}."
 
 
 def _can_use(demand: Demand) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from crawler.core.crawl.messages import Batch, FetchPolicy, PageResult, PageTask, SitemapEntry, Slice, SliceReport
+from crawler.core.crawl.fetch_policy import FetchPolicy
+from crawler.core.crawl.messages import Batch, PageResult, PageTask, SitemapEntry, Slice, SliceReport
 from crawler.core.crawl.outcomes import Outcome
 from crawler.fetcher.result_buffer import FLUSH_CHARACTERS, ResultBuffer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -36,6 +37,7 @@ def own_redis(folder: Path, port: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
     what, folder, *more = sys.argv[1:]
     match what:
         case "sleeper":

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from crawler.browser.chromium import BrowserMissing
+from crawler.launch import up as up_command
 from crawler.launch.supervisor import Processes, WorkerRange
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive
@@ -145,6 +147,23 @@ def test_wrong_usage_ends_with_2(tmp_path: Path, redis_url: str, arguments: list
         [*COMMAND, *arguments], env=_environment(tmp_path, redis_url), capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("has_scrapy", [True, False])
+@pytest.mark.parametrize("has_browser", [True, False])
+def test_there_is_a_worker_for_each_engine_that_is_installed(
+    monkeypatch: pytest.MonkeyPatch, *, has_browser: bool, has_scrapy: bool
+) -> None:
+    def require() -> None:
+        if not has_browser:
+            raise BrowserMissing("There is no browser.")
+
+    monkeypatch.setattr(up_command.chromium, "require", require)
+    monkeypatch.setattr(up_command.scrapy, "is_installed", lambda: has_scrapy)
+    commands = up_command._commands()
+    assert {"web", "worker", "clock", "dashboard"} <= commands.keys()
+    assert commands.get("browser") == ("bin/worker --render" if has_browser else None)
+    assert commands.get("scrapy") == ("bin/worker --scrapy" if has_scrapy else None)
 
 
 def test_the_procfile_is_read_with_counts_and_a_port(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

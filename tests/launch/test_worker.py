@@ -75,6 +75,10 @@ def test_one_is_a_worker_and_several_are_a_pool() -> None:
     assert command(4) == [*RQ, "worker-pool", "--num-workers", "4", "--quiet", *CLASS, "crawl", "fetch"]
 
 
+def test_one_for_scrapy_listens_to_its_queue() -> None:
+    assert command(1, runs_scrapy=True) == [*RQ, "worker", "--quiet", *CLASS, "scrapy"]
+
+
 def test_further_arguments_go_to_rq() -> None:
     told = command(1, ["--burst", "--name", "one"], is_verbose=True)
     assert told == [*RQ, "worker", "--verbose", *CLASS, "--burst", "--name", "one", "crawl", "fetch"]

@@ -42,7 +42,7 @@ def twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Redis]:
     """A Redis in memory, as the connection of this process."""
     with fakeredis.FakeRedis() as redis:
         monkeypatch.setattr(queues, "connection", lambda: redis)
-        monkeypatch.setattr(scale, "worker_count", lambda: 0)
+        monkeypatch.setattr(scale, "worker_count", lambda queue=queues.FETCH: 0)
         monkeypatch.setattr(clock, "epoch_seconds", time.time)
         yield redis
 
@@ -316,6 +316,50 @@ def test_the_reasons_name_what_browsers_have_to_do(twin: Redis) -> None:
         "1 browser worker can do it."
     )
     assert "0 of 1 useful browser worker run." in scale.text(told)
+
+
+# Pages that run through Scrapy.
+
+
+def test_pages_for_scrapy_ask_for_no_usual_worker(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 5_000, SLOW)
+    waiting = found(engine="scrapy", concurrency=16)
+    assert (waiting.found, waiting.wanted, waiting.total.connections) == (0, 0, 0)
+    assert (waiting.for_scrapy.pages, waiting.for_scrapy.connections) == (5_000, 16)
+
+
+def test_the_pages_of_another_crawl_ask_for_as_many_as_without_scrapy(twin: Redis, settings: Any) -> None:
+    settings.CRAWLER_MAX_BATCHES = 1
+    known(twin, SLOW)
+    known(twin, OTHER)
+    put(twin, 50_000, SLOW)
+    put(twin, 50_000, OTHER, SECOND)
+    both = scale_of({FIRST: CrawlOptions(engine="scrapy", concurrency=64), SECOND: CrawlOptions(concurrency=64)})
+    alone = scale_of({SECOND: CrawlOptions(concurrency=64)})
+    assert (both.total, both.found) == (alone.total, alone.found)
+
+
+def test_a_tick_of_a_crawl_through_scrapy_asks_for_a_usual_worker(twin: Redis) -> None:
+    assert found(engine="scrapy").wanted == 1  # its first
+
+
+@pytest.mark.parametrize(
+    ("pages", "running", "reason"),
+    [
+        (1, 0, "1 page waits for a Scrapy worker, and none is running: start one in the project folder with"),
+        (12, 0, "12 pages wait for a Scrapy worker, and none is running: start one in the project folder with"),
+        (12, 2, "Through Scrapy 4 connections to 1 host, 12 pages due, 12 of them within 10 seconds: 2 Scrapy workers"),
+    ],
+)
+def test_the_reasons_name_what_scrapy_has_to_do(
+    twin: Redis, monkeypatch: pytest.MonkeyPatch, pages: int, running: int, reason: str
+) -> None:
+    monkeypatch.setattr(scale, "worker_count", lambda queue=queues.FETCH: running if queue == queues.SCRAPY else 0)
+    known(twin, SLOW)
+    put(twin, pages, SLOW)
+    told = plain(found(engine="scrapy", concurrency=4), Crawl.objects.none())
+    assert told["reasons"][-1].startswith(reason)
 
 
 # In words.

@@ -1,0 +1,251 @@
+"""Runs pages through Scrapy, and sends the requests it makes for them, in the host's turn and within robots.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from crawler import conf
+from crawler.core.crawl.cache_policy import conditions
+from crawler.core.crawl.fetch_policy import FetchPolicy
+from crawler.core.crawl.hook_calls import MAX_ERROR, HookCall, type_of
+from crawler.core.crawl.messages import Batch, PageResult, PageTask
+from crawler.core.crawl.options import SCRAPY
+from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.core.html.document import document_of
+from crawler.core.urls.normalise import host_of, normalise
+from crawler.fetcher.host_slot import HostSlot
+from crawler.fetcher.page import PageFetcher, html_of, memory_guard
+from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
+from crawler.hooks.on_page import plain_fields, with_links
+from crawler.http.client import HttpFetcher
+from crawler.http.errors import one_line
+from crawler.http.fetcher import Fetched, Wants, anything, media_type_of
+from crawler.scrapy_engine import driver, messages
+from crawler.scrapy_engine.driver import ScrapyEnded, ScrapyLeft
+from crawler.scrapy_engine.settings import USUAL, fixed_settings
+
+SPIDER_SECONDS = 60.0  # between two things that Scrapy says about a page: for its callbacks, middlewares and pipelines
+MAX_REQUESTS = 20  # for one page
+METHODS = frozenset({"GET", "HEAD", "POST"})
+STARTS = 2  # of a process, for one page that it has not begun
+
+
+@dataclass(frozen=True)
+class Visited:
+    """What became of a page."""
+
+    sent: Fetched  # as it was sent
+    shown: Fetched  # as the middlewares left it
+    seen: messages.Seen
+
+
+def fields_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The items of a page as its fields: those of one item as they are, of several a list for each name, with None
+    where an item does not have it."""
+    if len(items) == 1:
+        return dict(items[0])
+    names = dict.fromkeys(name for item in items for name in item)
+    return {name: [item.get(name) for item in items] for name in names}
+
+
+class ScrapyPages:
+    """The pages of one slice. The client sends what Scrapy requests for them; it goes to the slice's host only."""
+
+    def __init__(
+        self,
+        crawl: str,
+        policy: FetchPolicy,
+        host: str,
+        fetcher: HttpFetcher,
+        slot: HostSlot,
+        robots: RobotsChecker | None,
+    ) -> None:
+        self._key, self._host = (crawl, policy), host
+        self._begin = messages.Begin(
+            settings=fixed_settings(policy, page_seconds=conf.page_seconds()), usual=dict(USUAL), spider=policy.spider
+        )
+        self._fetcher, self._slot, self._robots = fetcher, slot, robots
+        self._spider = policy.spider
+
+    def fetch(self, task: PageTask, *, wants: Wants, headers: Mapping[str, str], seconds: float | None) -> Visited:
+        """The page, with all requests made for it. Raises ScrapyMissing, ScrapyUnusable, ScrapyEnded and Aborted."""
+        for _ in range(STARTS):
+            visit = driver.visit(self._key, self._begin, task.url, task.request)
+            try:
+                return self._fetch(visit, task, wants, headers, seconds)
+            except ScrapyLeft:
+                if visit.has_begun:
+                    raise
+            finally:
+                visit.end()
+        raise ScrapyEnded(driver.ENDED)
+
+    def _fetch(
+        self, visit: driver.Visit, task: PageTask, wants: Wants, headers: Mapping[str, str], seconds: float | None
+    ) -> Visited:
+        sent = dict[int, Fetched]()
+        while isinstance(message := visit.next(SPIDER_SECONDS), messages.Request):
+            own = {name: value for name, value in message.headers if name.lower() not in _OURS}
+            if not sent and message.method == "GET" and message.url == task.url and not message.body:
+                wanted = anything if self._spider else wants  # it may read what is no HTML
+                fetched = self._fetcher.get(task.url, wants=wanted, headers={**own, **headers}, seconds=seconds)
+            else:
+                fetched = self._further(message, own, seconds, len(sent))
+            sent[message.request] = fetched
+            visit.answer(
+                message.request,
+                status=fetched.http_status or 0 if _is_usable(fetched) else 0,
+                headers=messages.headers_of(fetched.headers),
+                body=fetched.body,
+                error=fetched.error,
+            )
+        requests = sum(fetched.requests for fetched in sent.values())
+        received, shown = (msgspec.structs.replace(fetched, requests=requests) for fetched in _outcome(message, sent))
+        return Visited(received, shown, message)
+
+    def with_yield(self, result: PageResult, visited: Visited, task: PageTask) -> PageResult:
+        """The result with what the user's spider yielded: its items as fields, its requests in place of the links.
+        Without a spider of the user's as it was."""
+        if not self._spider:
+            return result
+        errors, fields = list(visited.seen.errors), dict[str, Any]()
+        try:
+            fields = plain_fields(fields_of(visited.seen.items))
+        except (TypeError, ValueError, OverflowError) as error:
+            errors.append(one_line(str(error)))
+        links = {url: said for link, said in visited.seen.links.items() if (url := normalise(link, task.url))}
+        if result.redirect_to:  # its callback gets the response to it, as in Scrapy
+            links.setdefault(result.redirect_to, task.request)
+        result = msgspec.structs.replace(result, links=(), link_keys=b"", linkage=b"", rels={})
+        result = with_links(result, task.url, [link for link in links if link != result.redirect_to])
+        types = {name: type_of(value) for name, value in fields.items()}
+        return msgspec.structs.replace(
+            result,
+            facts=msgspec.structs.replace(result.facts, fields={**result.facts.fields, **fields}),
+            hooks=(*result.hooks, HookCall(hook=self._spider, error="; ".join(errors)[:MAX_ERROR], fields=types)),
+            spider_requests={link: said for link, said in links.items() if said},
+        )
+
+    def _further(
+        self, message: messages.Request, headers: Mapping[str, str], seconds: float | None, before: int
+    ) -> Fetched:
+        """The response to a request beside the page's own: what a middleware or a spider asks for."""
+        url = normalise(message.url)
+        refusal = self._refusal(message, url, before)
+        if url is None or refusal:
+            return Fetched(outcome=Outcome.MALFORMED, error=refusal)
+        if not self._slot.wait_for_grant():
+            return Fetched(outcome=Outcome.TIMEOUT, error="the host's next turn is too far off")
+        fetched = self._fetcher.request(message.method, url, message.body, headers, seconds=seconds)
+        self._slot.record_refusal(url, fetched.http_status, fetched.retry_after)
+        self._slot.record_outcome(fetched.outcome, fetched.http_status, fetched.elapsed_ms / 1000)
+        return fetched
+
+    def _refusal(self, message: messages.Request, url: str | None, before: int) -> str:
+        """Why it is not sent; "" if it is."""
+        if url is None:
+            return one_line(f"not sent: {message.url!r} is no web address")
+        if host_of(url) != self._host:
+            return f"not sent: {host_of(url)} is another host than the page's"
+        if message.method not in METHODS:
+            return f"not sent: {message.method} is none of {', '.join(sorted(METHODS))}"
+        if before >= MAX_REQUESTS:
+            return f"not sent: a page may lead to {MAX_REQUESTS} requests"
+        ruling = self._robots.decide(url) if self._robots is not None else None
+        if isinstance(ruling, RobotsDecision):
+            return ruling.refusal(url) or ""
+        return "not sent: robots.txt cannot be asked for now" if ruling is not None else ""
+
+
+class ScrapyPageFetcher(PageFetcher):
+    """As `PageFetcher`, whose pages run through Scrapy; robots.txt, sitemaps and external links do not."""
+
+    def __init__(
+        self, batch: Batch, host: str, fetcher: HttpFetcher, robots: RobotsChecker | None, slot: HostSlot, **more: Any
+    ) -> None:
+        super().__init__(fetcher, robots, slot, **more)
+        self._scrapy = ScrapyPages(batch.crawl, batch.policy, host, fetcher, slot, robots)
+
+    def _fetch_page(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
+        """Run the page through Scrapy, and read what its middlewares have made of it."""
+        try:
+            visited = self._scrapy.fetch(
+                task, wants=self._capture.wants, headers=conditions(task), seconds=self._timeout
+            )
+        except ScrapyEnded as error:
+            return PageResult(
+                id=task.id,
+                attempt=task.attempt,
+                outcome=Outcome.CRASHED,
+                requests=requests,
+                fetched_at=fetched_at,
+                engine_ended=True,
+                error=str(error),
+            )
+        received, shown = map(self._capture.as_without_capture, (visited.sent, visited.shown))
+        with memory_guard(received):
+            html = html_of(task, shown)
+            document = document_of(html) if html is not None else None
+            result = self._result_of(task, shown, fetched_at, requests, document)
+            body = shown.body if document is not None else None
+            captured = self._capture.capture(result, received, document, task.url, body)
+            return self._scrapy.with_yield(captured, visited, task)
+
+
+def page_fetcher_for(batch: Batch, host: str) -> Callable[..., PageFetcher]:
+    """The class of page fetcher for a slice of this batch."""
+    return partial(ScrapyPageFetcher, batch, host) if batch.policy.engine == SCRAPY else PageFetcher
+
+
+_OURS = frozenset(
+    {
+        "user-agent",
+        "accept-encoding",
+        "host",
+        "connection",
+        "content-length",
+        "transfer-encoding",
+        "proxy-authorization",
+    }
+)
+"""Headers that the client decides, in lower case."""
+
+
+def _is_usable(fetched: Fetched) -> bool:
+    """Whether there is a response that Scrapy may see: its body is complete, or was not wanted."""
+    return fetched.http_status is not None and fetched.outcome is of_status(fetched.http_status)
+
+
+def _outcome(seen: messages.Seen, sent: Mapping[int, Fetched]) -> tuple[Fetched, Fetched]:
+    """What was received, and what became of it."""
+    errors = one_line("; ".join(seen.errors))
+    if not seen.status:  # no response, or an exception of a middleware in its place
+        last = next(iter(reversed(list(sent.values()))), None)
+        if last is None:
+            last = Fetched(outcome=Outcome.CRASHED, error=errors or "Scrapy made no request for this page")
+        return last, last
+    received = sent.get(seen.request)
+    if received is None:
+        received = shown = _made(seen)
+    else:
+        shown = received if seen.body is None else msgspec.structs.replace(received, body=seen.body, share=None)
+    return received, msgspec.structs.replace(shown, error=shown.error or errors)
+
+
+def _made(seen: messages.Seen) -> Fetched:
+    """A response that a middleware has made."""
+    content_type = messages.value_of(seen.headers, "content-type")
+    return Fetched(
+        outcome=of_status(seen.status),
+        http_status=seen.status,
+        content_type=media_type_of(content_type),
+        content_type_header=content_type,
+        location=messages.value_of(seen.headers, "location"),
+        headers="\n".join(f"{name}: {value}" for name, value in seen.headers),
+        body=seen.body or b"",
+    )
