@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db.models import Q, QuerySet
@@ -21,6 +21,14 @@ Owned = TypeVar("Owned", Crawl, Schedule)
 def visible_crawls(user: AnyUser) -> QuerySet[Crawl]:
     """The user's own crawls, and those shared with their groups; all for staff and superusers."""
     return _visible(Crawl.objects.all(), user)
+
+
+def controlled_crawls(user: AnyUser) -> QuerySet[Crawl]:
+    """Those for which the user has `Right.CONTROL`."""
+    crawls = visible_crawls(user)
+    if user.is_superuser or not user.is_active:
+        return crawls
+    return crawls.filter(Q(owner=user.pk) | Q(group__in=_own_groups(user), group_controls=True))
 
 
 def visible_schedules(user: AnyUser) -> QuerySet[Schedule]:
@@ -65,7 +73,11 @@ def _visible(rows: QuerySet[Owned], user: AnyUser) -> QuerySet[Owned]:
         return rows.none()
     if user.is_superuser or user.is_staff:
         return rows
-    return rows.filter(Q(owner=user.pk) | Q(group__in=Group.objects.filter(user=user.pk).values("pk")))
+    return rows.filter(Q(owner=user.pk) | Q(group__in=_own_groups(user)))
+
+
+def _own_groups(user: AnyUser) -> QuerySet[Group, Any]:
+    return Group.objects.filter(user=user.pk).values("pk")
 
 
 def _standing(user: AnyUser, item: Crawl | Schedule) -> Standing:

@@ -76,7 +76,7 @@ def finish(crawl: Crawl | UUID | str) -> bool:
 
 def change(crawl: Crawl | UUID | str, **options: Any) -> Changed:
     """Give a crawl other values of these options (`crawler.core.crawl.options.CHANGEABLE`), all or none; None = the
-    default."""
+    default. `login_fields` ("name=value" each) takes the place of all fields of its log-in."""
     return _found(changing.change(_id_of(crawl), options))
 
 

@@ -25,8 +25,10 @@ from crawler.api.problems import TROUBLE, Problem, StrictParser, no_form, place,
 from crawler.api.routes import (
     control,
     crawls,
+    dead_letters,
     exports,
     extraction,
+    kept_extraction,
     notices,
     pages,
     progress,
@@ -68,9 +70,10 @@ api = Api(
 for of_crawls in (
     *(crawls.router, crawls.list_router, control.router, control.sharing_router, progress.router, pages.router),
     *(exports.content_router, reports.router, reports.comparison_router, reports.graph_router, pages.trap_router),
-    *(notices.router, exports.router, progress.event_router, queue.router),
+    *(notices.router, exports.router, progress.event_router, queue.router, kept_extraction.router),
 ):
     api.add_router("/crawls", of_crawls)
+api.add_router("/dead-letters", dead_letters.router)
 api.add_router("/extraction", extraction.router)
 api.add_router("/channels", notices.channel_router)
 api.add_router("/schedules", schedules.router)

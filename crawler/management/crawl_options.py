@@ -25,7 +25,19 @@ from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
 from crawler.exports.file import check_writable
 from crawler.exports.formats import format_of
-from crawler.management.inputs import add_secrets, number, positive, positive_span, rules_in, seconds, size, span, whole
+from crawler.management.inputs import (
+    add_login_field,
+    add_secrets,
+    login_fields_of,
+    number,
+    positive,
+    positive_span,
+    rules_in,
+    seconds,
+    size,
+    span,
+    whole,
+)
 
 EXAMPLES = """\
 examples:
@@ -73,6 +85,7 @@ def add_changeable(parser: ArgumentParser) -> None:
             parser.add_argument(option.flag, action=BooleanOptionalAction, default=SUPPRESS, help=option.line_of_help)
         else:
             _add_option(parser, option)
+    add_login_field(parser)
     _add_notices(parser)
     names = [option.flag.removeprefix("--") for option in options if not isinstance(option.kind, Switch)]
     parser.add_argument(
@@ -83,12 +96,14 @@ def add_changeable(parser: ArgumentParser) -> None:
 
 
 def changes(typed: dict[str, Any]) -> dict[str, Any]:
-    """The options to change, with their new values; None = the default."""
+    """The options to change, and the fields of the log-in form, with their new values; None = the default."""
     values = {
         name: _value(OPTIONS[name], typed[OPTIONS[name].argument])
         for name in CHANGEABLE
         if name in OPTIONS and OPTIONS[name].argument and typed.get(OPTIONS[name].argument) is not None
     }
+    if typed["login_field"]:
+        values["login_fields"] = login_fields_of(typed)
     if typed["notify"] is not None:
         values |= _receivers(typed["notify"])
     if typed["notify_on"] is not None:

@@ -23,7 +23,7 @@ from crawler.reports import text as words
 from crawler.reports.progress import progress_of, standing_of
 
 _DEAD_LETTER = "{:>9}  {:<20}  {:>5}  {}\n"
-DEAD_LETTER_HEAD = _DEAD_LETTER.format("PAGE", "ANSWER", "TRIES", "URL")
+_CRAWL = "{:<36}  "
 
 
 def progress_line(progress: dict[str, Any]) -> str:
@@ -56,16 +56,23 @@ def _crawl_row(crawl: Crawl) -> tuple[str, ...]:
     )
 
 
-def dead_letter_line(page: Page) -> str:
-    """A dead letter as a line below DEAD_LETTER_HEAD, with fixed widths: there may be a million of them."""
+def dead_letter_head(*, of_all: bool) -> str:
+    """The head of a list of dead letters; with their crawls if it is of all crawls."""
+    return (_CRAWL.format("CRAWL") if of_all else "") + _DEAD_LETTER.format("PAGE", "ANSWER", "TRIES", "URL")
+
+
+def dead_letter_line(page: Page, *, of_all: bool) -> str:
+    """A dead letter as a line below that, with fixed widths: there may be a million of them."""
     answer = str(page.http_status) if page.http_status else text.outcome(page.outcome)
     why = f"  ({page.error.rstrip('.')})" if page.error else ""
-    return _DEAD_LETTER.format(page.pk, answer, page.attempts, one_line(page.url + why))
+    line = _DEAD_LETTER.format(page.pk, answer, page.attempts, one_line(page.url + why))
+    return _CRAWL.format(str(page.crawl_id)) + line if of_all else line
 
 
 def dead_letter(page: Page) -> dict[str, Any]:
     """The same as JSON."""
     return {
+        "crawl": str(page.crawl_id),
         "page": page.pk,
         "url": page.url,
         "outcome": page.outcome,

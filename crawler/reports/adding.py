@@ -44,8 +44,14 @@ def to_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> Reply:
     """The options that have another value now."""
     if not after:
         return Reply("It is so already.", is_so=True)
-    told = [f"{_named(name)} from {_valued(before[name])} to {_valued(after[name])}" for name in after]
+    told = [_changed(name, before[name], value) for name, value in after.items()]
     return Reply(f"Changed: {'; '.join(told)}.", is_so=True)
+
+
+def _changed(name: str, before: Any, after: Any) -> str:
+    if name == "login_fields":  # numbers, which say nothing about the values
+        return f"Fields of the log-in form ({after})"
+    return f"{_named(name)} from {_valued(before)} to {_valued(after)}"
 
 
 def _named(name: str) -> str:
@@ -54,7 +60,7 @@ def _named(name: str) -> str:
 
 def _valued(value: Any) -> str:
     match value:
-        case None | [] | ():
+        case None | [] | () | "":
             return "none"
         case bool():
             return "on" if value else "off"

@@ -19,8 +19,8 @@ from crawler.clock import Clock
 from crawler.core.crawl import retries
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
-from crawler.core.crawl.holds import hold_message, hold_reason
-from crawler.core.crawl.options import NEVER
+from crawler.core.crawl.holds import hold_message, hold_reason, login_message
+from crawler.core.crawl.options import NEVER, SCRAPY
 from crawler.core.crawl.politeness import (
     HOLD_UP_A_WORKER,
     HostLook,
@@ -58,8 +58,10 @@ def held_because(crawl: Crawl, now: float) -> str:
     if state is State.RUNNING:
         short = shortage_for(crawl)
         return waits_for(short) if short is not None else ""
-    if state is not State.PAUSED or crawl.held_until is None:
+    if state is not State.PAUSED:
         return ""
+    if crawl.held_until is None:
+        return login_message(crawl.pause_reason) if crawl.pause_reason else ""
     short, until = shortage_for(crawl), crawl.held_until
     return hold_message(hold_reason(until, short, now), short, f"on {until.day} {until:%b %Y, %H:%M} UTC")
 
@@ -196,16 +198,16 @@ def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tupl
 
 def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
     renders = crawl.chosen.render != NEVER
-    queued = {name: queues.queued(name) for name in (queues.CRAWL, queues.FETCH, queues.RENDER)}
+    queued = {name: queues.queued(name) for name in (queues.CRAWL, *queues.BATCH_QUEUES)}
     seen = take_snapshot(frontier, SHOWN)
-    sent = queued[queues.FETCH] | queued[queues.RENDER]
-    started = queues.started(queues.FETCH) | queues.started(queues.RENDER)
+    sent = {job for name in queues.BATCH_QUEUES for job in queued[name]}
+    started = {job for name in queues.BATCH_QUEUES for job in queues.started(name)}
     batches = [_batch(crawl, lease, look_at, seen, sent, started) for lease, look_at in seen.leases]
     judge = _Judge(crawl, seen, frontier.redis, visible)
     return Seen(
         snapshot=seen,
         queued=queued,
-        workers=listeners(),
+        workers=listeners(queues.CRAWL, queues.FETCH, queues.SCRAPY),
         batches=batches,
         hosts=_hosts(crawl, seen, judge),
         held_up=_held_up(batches, judge),
@@ -366,8 +368,13 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         expires_in=None if next_expiry is None else next_expiry - now,
         disagreements=crawl.disagreements.count(),
         hold=hold_reason(
-            crawl.held_until, shortage, now, has_credentials=encryption.is_readable(crawl.sealed) or not rows
+            crawl.held_until,
+            shortage,
+            now,
+            has_credentials=encryption.is_readable(crawl.sealed) or not rows,
+            pause_reason=crawl.pause_reason,
         ),
+        pause_reason=crawl.pause_reason,
         held_for=crawl.held_until.timestamp() - now if crawl.held_until else None,
         shortage=shortage,
         locked=None if crawl.is_over else silent_lock(crawl.id),
@@ -381,6 +388,8 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
         facts,
         crawl_workers=seen.workers[queues.CRAWL],
         fetch_workers=seen.workers[queues.FETCH],
+        runs_scrapy=crawl.chosen.engine == SCRAPY,
+        scrapy_workers=seen.workers[queues.SCRAPY],
         is_autoscaled=seen.is_autoscaled,
         for_browser=seen.for_browser,
         browser_places=seen.browser_places,

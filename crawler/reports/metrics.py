@@ -7,10 +7,10 @@ are counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, F, JSONField, When
+from django.db.models import Case, Count, F, FloatField, JSONField, OuterRef, Subquery, When
 from redis import Redis, RedisError
 
 from crawler import clock
@@ -23,14 +23,35 @@ from crawler.frontier import metrics
 from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.metrics import QueueMetrics, TickTimes
-from crawler.models import Crawl, Delivery, Disagreement
+from crawler.models import Crawl, Delivery, Disagreement, Page
 from crawler.queueing import queues
 from crawler.queueing.workers import browser_places, listeners
 from crawler.reports import hooks
 from crawler.reports.scale import Scale, scale_of
 
-_OPTIONS_IF_RUNNING = Case(When(state=State.RUNNING, then=F("options")), output_field=JSONField())
+_OPEN = Page.objects.filter(crawl=OuterRef("id"), status=Page.OPEN, due_since__gte=0)  # in the words of `page_due`
+_OLDEST = _OPEN.order_by("due_since").values("due_since")[:1]
+_IF_RUNNING = {
+    "options_if_running": Case(When(state=State.RUNNING, then=F("options")), output_field=JSONField()),
+    "flow_if_running": Case(When(state=State.RUNNING, then=F("flow")), output_field=JSONField()),
+    "oldest_if_running": Case(When(state=State.RUNNING, then=Subquery(_OLDEST)), output_field=FloatField()),
+}
 """Those of the other crawls, which may be thousands, are not read."""
+
+
+MAX_CRAWL_QUEUES = 20  # crawls that have series of their own
+_NO_FLOW = ((0, 0, 0, 0, 0),)
+FLOWS = ("in", "out", "retried", "dead")  # in the order of `core.crawl.flow.Moment`
+
+
+@dataclass(frozen=True)
+class CrawlQueue:
+    """The queue of one running crawl."""
+
+    crawl: str
+    flow: Mapping[str, float]  # in, out, retried, dead -> pages since the crawl began; they never fall
+    open: int  # pages
+    oldest_due: float | None  # epoch seconds since when its oldest open page is due, handed out or not
 
 
 @dataclass(frozen=True)
@@ -47,6 +68,7 @@ class FromTable:
     disagreements: int
     hook_calls: Mapping[tuple[str, str, str], int]  # (hook, method, result) -> calls
     running: Mapping[str, CrawlOptions] = field(repr=False)  # crawl -> its options
+    queues: Sequence[CrawlQueue]  # of the running crawls with the most open pages, MAX_CRAWL_QUEUES at most
 
 
 @dataclass(frozen=True)
@@ -73,14 +95,18 @@ def of_table() -> FromTable:
     crawls, pages = Counter[str](dict.fromkeys(State, 0)), Counter[str](dict.fromkeys(_counted(), 0))
     discovered = requests = size = retries = 0
     running = dict[str, CrawlOptions]()
-    columns = ("id", "state", "discovered", "outcomes", "requests", "bytes", "retries", "options_if_running")
-    facts = Crawl.objects.annotate(options_if_running=_OPTIONS_IF_RUNNING).values_list(*columns)
-    for crawl, state, found, outcomes, asked, read, again, options in facts.iterator():
+    own = list[CrawlQueue]()
+    columns = ("id", "state", "discovered", "outcomes", "requests", "bytes", "retries", "round_began_at", *_IF_RUNNING)
+    facts = Crawl.objects.annotate(**_IF_RUNNING).values_list(*columns)
+    for crawl, state, found, outcomes, asked, read, again, began, options, flow, oldest in facts.iterator():
         crawls[state] += 1
         pages.update(outcomes)
         discovered, requests, size, retries = discovered + found, requests + asked, size + read, retries + again
         if state == State.RUNNING:
             running[str(crawl)] = CrawlOptions.from_plain(options)
+            counts = dict(zip(FLOWS, (flow or _NO_FLOW)[-1][1:], strict=True))
+            due = None if oldest is None else max(oldest, began.timestamp())  # earlier rows do not say since when
+            own.append(CrawlQueue(str(crawl), counts, found - sum(outcomes.values()), due))
     return FromTable(
         crawls=crawls,
         pages=pages,
@@ -92,6 +118,7 @@ def of_table() -> FromTable:
         disagreements=Disagreement.objects.count(),
         hook_calls=hooks.of_all_crawls(),
         running=running,
+        queues=sorted(own, key=lambda queue: (-queue.open, queue.crawl))[:MAX_CRAWL_QUEUES],
     )
 
 
@@ -101,7 +128,7 @@ def of_redis(running: Mapping[str, CrawlOptions] | None) -> FromRedis | None:
         redis = queues.connection()
         return FromRedis(
             jobs=queues.waiting_jobs(),
-            workers=listeners(),
+            workers=listeners(queues.CRAWL, queues.FETCH),
             scale=None if running is None else scale_of(running),
             frontier=metrics.read_queue_metrics(redis, list(running or ()), clock.epoch_seconds()),
             ticks=metrics.read_tick_times(redis),

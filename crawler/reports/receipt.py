@@ -16,7 +16,7 @@ from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
-from crawler.models import Channel, Crawl, Delivery
+from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.reports import hooks
 from crawler.storage import queries
 
@@ -41,7 +41,7 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
         "seconds": round(ran_until(crawl, until), 3),
         "elapsed_seconds": round((until - crawl.created_at).total_seconds(), 3),
         "ended": why and why.value,
-        "ended_message": sentence(why, tallies, crawl.limits, crawl.chosen) if why else None,
+        "ended_message": _ended_message(crawl, why) if why else None,
         "limits": dict(crawl.limits),
         "discovered": tallies.discovered,
         "fetched": tallies.in_category(Category.FETCHED),
@@ -66,6 +66,15 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     if crawl.is_over and not adds_up(receipt):
         raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")
     return receipt
+
+
+def _ended_message(crawl: Crawl, why: Ended) -> str:
+    """As its notice has it, which names the limits as they were at the end: a user may have changed them since."""
+    if why in (Ended.LIMIT, Ended.DEADLINE, Ended.CANCELLED):
+        ends = Notice.objects.filter(crawl=crawl, round=crawl.round, event__in=ENDS)
+        if told := (ends.values_list("receipt", flat=True).first() or {}).get("ended_message"):
+            return str(told)
+    return sentence(why, crawl.tallies, crawl.limits, crawl.chosen)
 
 
 def ended_of(crawl: Crawl) -> Ended | None:

@@ -341,6 +341,14 @@ def to_retry(sent: int) -> Reply:
     return Reply("There is nothing to send again.", is_so=True)
 
 
+def to_retry_chosen(pages: int, crawls: int, *, has_more: bool) -> Reply:
+    """The reply to a retry of dead letters of several crawls."""
+    if not pages:
+        return to_retry(0)
+    more = " There are more of them: do it again for the next." if has_more else ""
+    return Reply(f"Sent again: {counted(pages, 'page')} of {counted(crawls, 'crawl')}.{more}", is_so=True)
+
+
 def kept_extraction(row: KeptExtraction) -> str:
     """How far fields were extracted again from kept HTML, and of which pages they were not."""
     parts = [f"{counted(row.read, 'page')} read again from kept HTML"]

@@ -32,6 +32,9 @@ NOT_AGAIN = (Outcome.TRAP, Outcome.EXTERNAL)
 HandedOut = Callable[[Sequence[OpenPage]], set[int]]
 """The ids of those pages that are handed out to a fetch job now."""
 
+Meta = Mapping[str, Any]
+"""Name -> value, of a line in a list."""
+
 T = TypeVar("T")
 
 
@@ -47,17 +50,25 @@ class Changed:
 
 
 def add(
-    crawl: UUID, urls: Sequence[str], place: Placement, now: float, *, again: bool, handed_out: HandedOut
+    crawl: UUID,
+    urls: Sequence[str],
+    place: Placement,
+    now: float,
+    *,
+    again: bool,
+    handed_out: HandedOut,
+    meta: Mapping[str, Meta] | None = None,
 ) -> Changed:
     """Insert the pages with these URLs (normalised, each once), like start pages; give those that are open their new
-    place, and open closed ones if they are wanted `again`. All in one transaction.
+    place, and open closed ones if they are wanted `again`. All in one transaction. `meta`: URL -> what is
+    carried to the results of a new page.
 
     A page that is handed out keeps its priority: its entry in the ready queue is found by it.
     """
     with change_of(crawl, now) as (row, change):
         known = {bytes(page.key): page for page in _rows_of(crawl, map(key_of, urls))}
         new = [url for url in urls if key_of(url) not in known]
-        change.discovered = _insert(row, new, place, change, now)
+        change.discovered = _insert(row, new, place, change, now, meta or {})
         open_pages = [_as_open(page) for page in known.values() if page.status == Page.OPEN]
         is_moved = bool(open_pages) and place.is_given
         if is_moved:
@@ -110,14 +121,21 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
     with change_of(crawl, now) as (row, change):
         pages = Page.objects.filter(crawl_id=crawl, status=Page.CLOSED, given_up=True)
         if ids is not None:
-            pages = pages.filter(id__in=list(ids))
+            pages = pages.filter(is_among("id", ids))
         _count_reopened(row, pages, change)
-        reopened = pages.update(**_as_new(_expiry(row, now), 0.0), fetched_at=None)
+        reopened = pages.update(**_as_new(_expiry(row, now), 0.0, now), fetched_at=None)
         change.retries += reopened
         return reopened
 
 
-def _insert(crawl: Crawl, urls: Sequence[str], place: Placement, change: CounterChange, now: float) -> int:
+def _insert(
+    crawl: Crawl,
+    urls: Sequence[str],
+    place: Placement,
+    change: CounterChange,
+    now: float,
+    meta: Mapping[str, Meta],
+) -> int:
     """Insert these pages, whose keys are new; returns how many."""
     if not urls:
         return 0
@@ -125,7 +143,7 @@ def _insert(crawl: Crawl, urls: Sequence[str], place: Placement, change: Counter
     ttl = crawl.chosen.page_ttl if place.ttl is None else place.ttl
     if ttl is not None and place.not_before is not None:
         ttl += place.not_before - now
-    entries = [Entry(0, url, ttl=ttl, not_before=place.not_before) for url in urls]
+    entries = [Entry(0, url, ttl=ttl, not_before=place.not_before, meta=meta.get(url)) for url in urls]
     change.priorities.update(priorities)
     return sql.insert_listed(crawl, entries, priorities, now)
 
@@ -143,7 +161,8 @@ def _move(
     rows = Page.objects.filter(is_among("id", [page.id for page in pages]), crawl_id=crawl.id)
     if place.not_before is not None:
         expires_at = _expiry(crawl, now, place)
-        rows.update(due_at=place.not_before, not_before=place.not_before, put_off=None, expires_at=expires_at)
+        due = {"due_at": place.not_before, "due_since": place.not_before, "not_before": place.not_before}
+        rows.update(**due, put_off=None, expires_at=expires_at)
     elif place.ttl is not None:
         for begins, ids in _by_begin(pages, now).items():
             expires_at = expiry(crawl.chosen, _round_began(crawl, now), begins, place.ttl)
@@ -174,7 +193,7 @@ def _open_again(crawl: Crawl, ids: Sequence[int], place: Placement, change: Coun
     change.priorities.update(rows.order_by().values_list("priority", flat=True).distinct())
     change.priorities.update(chosen.values())
     rows.update(
-        **_as_new(_expiry(crawl, now, place), place.not_before or 0.0),
+        **_as_new(_expiry(crawl, now, place), place.not_before or 0.0, now),
         **chosen,
         not_before=place.not_before,
         error="",
@@ -192,18 +211,20 @@ def _open_again(crawl: Crawl, ids: Sequence[int], place: Placement, change: Coun
     change.retries += len(ids)
 
 
-def _as_new(expires_at: float | None, due_at: float) -> dict[str, Any]:
+def _as_new(expires_at: float | None, due_at: float, now: float) -> dict[str, Any]:
     """The columns of a closed page that is opened again."""
     return {
         "status": Page.OPEN,
         "outcome": "",
         "http_status": None,
         "given_up": False,
+        "given_up_at": 0,
         "attempts": 0,
         "deaths": 0,
         "died_with": "",
         "rendering": "",
         "due_at": due_at,
+        "due_since": max(now, due_at),
         "put_off": None,
         "expires_at": expires_at,
     }

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from crawler.core.crawl.completion import Limit
 from crawler.core.crawl.counters import with_closed
+from crawler.core.crawl.flow import Flow, with_change
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.progress import with_sample
@@ -20,7 +21,7 @@ from crawler.storage import sql
 
 COUNTER_FIELDS = (
     *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
-    *("samples", "priorities", "recent"),
+    *("samples", "flow", "priorities", "recent"),
 )
 """Columns of the crawl's row that a transaction updates."""
 
@@ -33,6 +34,9 @@ class CounterChange:
     requests: int = 0
     bytes: int = 0
     retries: int = 0
+    closed: int = 0
+    reopened: int = 0
+    dead_letters: int = 0  # of the closed
     requested: int = 0  # closed pages that were requested: they count against the owner's daily quota
     outcomes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -50,6 +54,7 @@ class CounterChange:
         self, outcome: Outcome, pages: int = 1, http_status: int | None = None, limit: Limit | None = None
     ) -> None:
         self.outcomes[outcome.value] += pages
+        self.closed += pages
         if outcome.category.is_requested:
             self.requested += pages
         if http_status is not None:
@@ -63,6 +68,7 @@ class CounterChange:
 
     def count_reopened(self, outcome: str, http_status: int | None, pages: int) -> None:
         self.outcomes[outcome] -= pages
+        self.reopened += pages
         if http_status is not None:
             self.statuses[str(http_status)] -= pages
 
@@ -87,6 +93,9 @@ def _add(crawl: Crawl, change: CounterChange, now: float) -> None:
     crawl.bytes += change.bytes
     crawl.retries += change.retries
     crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
+    flow = Flow(change.discovered + change.reopened, change.closed, change.retries, change.dead_letters)
+    if flow != Flow():
+        crawl.flow = with_change(crawl.flow or (), crawl.created_at.timestamp(), now, flow)
     crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
     crawl.recent = with_closed(crawl.recent, change.results)
     crawl.save(update_fields=COUNTER_FIELDS)

@@ -41,7 +41,7 @@ def count_death(
         if not counted or crashed_from is None or deaths < crashed_from:
             return []
         error = f"the worker died {deaths} times while it had this page in hand"
-        close_pages(pages.filter(id=page), Outcome.CRASHED, error, change)
+        close_pages(pages.filter(id=page), Outcome.CRASHED, error, change, now)
         if on_closed is not None:
             on_closed(row, [page])
         return [page]
@@ -54,7 +54,7 @@ def close_lost(crawl: UUID, ids: Sequence[int], now: float, on_closed: OnClosed 
         still_open = sorted(queries.still_open(crawl, ids))
         if still_open:
             error = "its worker died, and this crawl acknowledges early"
-            close_pages(Page.objects.filter(id__in=still_open), Outcome.LOST, error, change)
+            close_pages(Page.objects.filter(id__in=still_open), Outcome.LOST, error, change, now)
             if on_closed is not None:
                 on_closed(row, still_open)
         return list(Page.objects.filter(id__in=ids, outcome=Outcome.LOST).values_list("id", flat=True))

@@ -33,6 +33,7 @@ _CLOSED_WITH = {
     "fetched_at": "timestamptz",
     "error": "text",
     "given_up": "boolean",
+    "given_up_at": "double precision",
     "directives": "text",
     "not_followed": "integer",
     "reused": "boolean",
@@ -49,12 +50,13 @@ _CLOSE = Statement(
 )
 
 
-def close_rows(results: Iterable[PageResult]) -> int:
+def close_rows(results: Iterable[PageResult], now: float) -> int:
     """Close the open ones of these pages, each named once; returns how many."""
-    return _CLOSE.run([_closed(result) for result in results])
+    return _CLOSE.run([_closed(result, now) for result in results])
 
 
-def _closed(result: PageResult) -> Row:
+def _closed(result: PageResult, now: float) -> Row:
+    given_up = is_dead_letter(result)
     return {
         "page": result.id,
         "outcome": result.outcome.value,
@@ -67,7 +69,8 @@ def _closed(result: PageResult) -> Row:
         "attempts": result.attempt,
         "fetched_at": _time(result.fetched_at),
         "error": storable(result.error),
-        "given_up": is_dead_letter(result),
+        "given_up": given_up,
+        "given_up_at": now if given_up else 0,
         "directives": storable(result.directives),
         "not_followed": result.not_followed,
         "reused": result.reused,
@@ -91,7 +94,8 @@ def note_rendering(results: Iterable[PageResult]) -> None:
 
 _NOTE_ATTEMPT = Statement(
     """
-    UPDATE crawler_page SET attempts = {attempts}, due_at = {due_at}, put_off = {put_off}, error = {error} {rows}
+    UPDATE crawler_page SET attempts = {attempts}, due_at = {due_at}, due_since = {due_at}, put_off = {put_off},
+        error = {error} {rows}
     WHERE id = {page} AND status = 0
     """,
     {
@@ -244,6 +248,7 @@ _INSERTED = {
     "lastmod": "text",
     "trap_id": "bigint",
     "expires_at": "double precision",
+    "due_since": "double precision",
 }
 """Columns of a page that differ when it is inserted."""
 
@@ -253,6 +258,7 @@ _LISTED = {
     "url": "text",
     "priority": "smallint",
     "due_at": "double precision",
+    "due_since": "double precision",
     "not_before": "double precision",
     "expires_at": "double precision",
     "meta": "jsonb",
@@ -296,11 +302,11 @@ def _insert_statement(types: Mapping[str, str]) -> Statement:
 _INSERT, _INSERT_LISTED = _insert_statement(_INSERTED), _insert_statement(_LISTED)
 
 
-def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
+def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None, now: float) -> int:
     """Insert pages whose key is new; returns how many. Rows that exist are marked as linked, or as listed in a
     sitemap."""
     crawl_id = stored_id(crawl.id)
-    inserted = _INSERT.run([_row(page, crawl_id, expires_at) for page in found])
+    inserted = _INSERT.run([_row(page, crawl_id, expires_at, now) for page in found])
     if inserted < len(found) and crawl.chosen.uses_sitemaps:  # without sitemaps every row is linked
         _note_ways(crawl_id, found)
     return inserted
@@ -318,6 +324,7 @@ def insert_listed(crawl: Crawl, entries: Sequence[Entry], priorities: Sequence[i
                 "url": entry.url,
                 "priority": priority,
                 "due_at": entry.not_before if entry.not_before is not None and entry.not_before > now else 0,
+                "due_since": max(now, entry.not_before or 0.0),
                 "not_before": entry.not_before,
                 "expires_at": usual if entry.ttl is None else expiry(crawl.chosen, began, now, entry.ttl),
                 "meta": None if entry.meta is None else as_json(entry.meta),
@@ -346,7 +353,7 @@ def _note_ways(crawl_id: Any, found: Sequence[Discovery]) -> None:
     _LIST.run([{"crawl": crawl_id, "key": page.key, "lastmod": page.lastmod[:40]} for page in found if page.in_sitemap])
 
 
-def _row(page: Discovery, crawl_id: Any, expires_at: float | None) -> Row:
+def _row(page: Discovery, crawl_id: Any, expires_at: float | None, now: float) -> Row:
     return {
         "crawl_id": crawl_id,
         "key": page.key,
@@ -365,6 +372,7 @@ def _row(page: Discovery, crawl_id: Any, expires_at: float | None) -> Row:
         "lastmod": page.lastmod[:40],
         "trap_id": page.trap_id,
         "expires_at": expires_at,
+        "due_since": now,
     }
 
 

@@ -22,13 +22,13 @@ from crawler.core.crawl.messages import SITEMAP, PageResult
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.outcomes import of_status as outcome_of
 from crawler.core.crawl.priorities import priority_of
-from crawler.core.crawl.retries import expiry
+from crawler.core.crawl.retries import expiry, is_dead_letter
 from crawler.core.crawl.traps import MEANINGS, Reason
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad, Trap
-from crawler.storage import hook_calls, page_loads, quarantine, queries, sql
+from crawler.storage import hook_calls, page_loads, quarantine, queries, spider_requests, sql
 from crawler.storage.bulk import POSTGRESQL, is_among
 from crawler.storage.counters import CounterChange, change_of
 
@@ -95,7 +95,7 @@ def apply(
     with change_of(crawl, now) as (row, change):
         if not row.is_over:
             change.requests += requests
-            closed = _close(crawl, closings, change)
+            closed = _close(crawl, closings, change, now)
             if on_closed is not None and closed:
                 on_closed(row, closed)
             _note_retries(crawl, retries, change)
@@ -103,6 +103,8 @@ def apply(
             redirected = [page for page in found if page.hops] if row.chosen.max_depth is not None else []
             _move_up_redirect_targets(redirected, row, change)
             judged = quarantine.sort_out(row, found, change.new_results)
+            if row.chosen.spider:
+                spider_requests.store(crawl, judged.pages)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
             for ids in _chunks(judged.reopened):
@@ -117,7 +119,7 @@ def apply(
 def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float, limit: Limit | None = None) -> int:
     """Close every open page without fetching it; returns how many. `limit` is the limit that was reached."""
     with change_of(crawl, now) as (_, change):
-        close_pages(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, limit)
+        close_pages(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, now, limit)
         return change.outcomes[outcome.value]
 
 
@@ -128,7 +130,7 @@ def close_expired(crawl: UUID, now: float) -> int:
         return 0
     with change_of(crawl, now) as (row, change):
         limit = limit_of_time(row.chosen, row.round_began_at.timestamp(), now)
-        close_pages(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, limit)
+        close_pages(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, now, limit)
         return change.outcomes[Outcome.EXPIRED.value]
 
 
@@ -143,8 +145,10 @@ def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) ->
                 http_status=status,
                 error=f"it answered {status} and asked to be left alone for longer than the rest of the crawl took",
                 given_up=True,
+                given_up_at=now,
             )
             change.count_closed(outcome_of(status), closed, status)
+            change.dead_letters += closed
         if on_closed is not None and rows:
             on_closed(row, [page for page, _ in rows])
         return [page for page, _ in rows]
@@ -171,6 +175,7 @@ def delete_rows(crawl: UUID, after: int, at_most: int) -> int | None:
         PageLinks.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLinks.objects.db)
         PageFacts.objects.filter(is_among("page_id", page_ids))._raw_delete(PageFacts.objects.db)
         PageLoad.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLoad.objects.db)
+        spider_requests.delete_of(crawl, page_ids)
         Page.objects.filter(is_among("id", page_ids))._raw_delete(Page.objects.db)  # nothing refers to a page row
     return page_ids[-1]
 
@@ -188,7 +193,7 @@ def delete_crawl(crawl: UUID) -> None:
         Crawl.objects.filter(id=crawl).delete()
 
 
-def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) -> set[int]:
+def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange, now: float) -> set[int]:
     """Close the open ones of these pages; returns their ids. The others were closed by the same result read twice, or
     by that of another worker.
 
@@ -204,8 +209,9 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) ->
         result = of_page[page]
         change.count_closed(result.outcome, http_status=result.http_status)
         change.count_requests(result)
+        change.dead_letters += is_dead_letter(result)
     if closed:
-        changed = sql.close_rows(of_page[page] for page in sorted(closed))
+        changed = sql.close_rows((of_page[page] for page in sorted(closed)), now)
         if changed != len(closed):
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
         sql.store_links(crawl, (of_page[page] for page in closed))
@@ -280,22 +286,29 @@ def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: CounterChange, no
     change.priorities.update(pages.values_list("priority", flat=True).distinct())
     began = now if crawl.is_over else crawl.round_began_at.timestamp()
     opened = pages.update(
-        status=Page.OPEN, outcome="", error="", trap_id=None, due_at=0, expires_at=expiry(crawl.chosen, began, now)
+        status=Page.OPEN,
+        outcome="",
+        error="",
+        trap_id=None,
+        due_at=0,
+        due_since=now,
+        expires_at=expiry(crawl.chosen, began, now),
     )
     change.count_reopened(Outcome.TRAP, None, opened)
     return opened
 
 
 def close_pages(
-    pages: QuerySet[Page], outcome: Outcome, error: str, change: CounterChange, limit: Limit | None = None
+    pages: QuerySet[Page], outcome: Outcome, error: str, change: CounterChange, now: float, limit: Limit | None = None
 ) -> None:
     """Close the open ones of these pages without a result, for the transaction of `change`."""
     given_up = outcome.category is Category.FAILED
     closed = pages.filter(status=Page.OPEN).update(
-        status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up
+        status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up, given_up_at=now if given_up else 0
     )
     if closed:
         change.count_closed(outcome, closed, limit=limit)
+        change.dead_letters += closed if given_up else 0
 
 
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now: float) -> None:
@@ -306,7 +319,7 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now
     for page in (replace(page, priority=priority_of(page.url, page.priority, rules)) for page in found):
         by_outcome.setdefault((page.outcome, _limit_of(page)), []).append(page)
     for (outcome, limit), pages in by_outcome.items():
-        inserted = sql.insert(crawl, pages, expires_at)
+        inserted = sql.insert(crawl, pages, expires_at, now)
         if outcome is Outcome.EXTERNAL or not inserted:
             continue
         change.discovered += inserted

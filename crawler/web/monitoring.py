@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from django.db import Error as DatabaseError
@@ -13,7 +13,13 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 from redis import RedisError
@@ -24,7 +30,7 @@ from crawler.core.installation.deployment import AGREE, NOT_COMPARED
 from crawler.frontier.metrics import BUCKET_BOUNDS_S
 from crawler.redis_client import RedisClient
 from crawler.reports import metrics as figures
-from crawler.reports.metrics import FromRedis, FromTable
+from crawler.reports.metrics import CrawlQueue, FromRedis, FromTable
 from crawler.storage.database import is_behind
 
 _migrated = threading.Event()
@@ -144,6 +150,7 @@ class _Installation(Collector):
             yield _by("crawler_clock_skew_seconds", means, "against", clock.measure(connection).known)
         if table is not None:
             yield from _of_table(table)
+            yield from _of_crawls(table.queues, clock.epoch_seconds())
         if redis is not None:
             yield from _of_redis(redis)
 
@@ -163,6 +170,21 @@ def _of_table(table: FromTable) -> Iterator[Metric]:
     for labels, number in table.hook_calls.items():
         called.add_metric(labels, number)
     yield called
+
+
+def _of_crawls(queues: Sequence[CrawlQueue], now: float) -> Iterator[Metric]:
+    pages = CounterMetricFamily(
+        "crawler_crawl_pages", "Pages in and out of a running crawl's queue.", labels=["crawl", "flow"]
+    )
+    ages = GaugeMetricFamily(
+        "crawler_crawl_oldest_due_seconds", "For how long its oldest open page is due.", labels=["crawl"]
+    )
+    for queue in queues:
+        for flow, number in queue.flow.items():
+            pages.add_metric([queue.crawl, flow], number)
+        ages.add_metric([queue.crawl], 0.0 if queue.oldest_due is None else max(0.0, now - queue.oldest_due))
+    yield pages
+    yield ages
 
 
 def _of_redis(redis: FromRedis) -> Iterator[Metric]:

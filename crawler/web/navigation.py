@@ -19,7 +19,7 @@ CRAWL_PAGES = (
 GALLERY = ("crawl-gallery", "Gallery")
 """Of a crawl that has screenshots."""
 
-MAIN_PAGES = (("crawl-list", "Crawls"), ("schedule-list", "Schedules"))
+MAIN_PAGES = (("crawl-list", "Crawls"), ("schedule-list", "Schedules"), ("dead-letters", "Dead letters"))
 
 ACCOUNT_PAGES = (
     ("account", "Account"),

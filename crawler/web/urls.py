@@ -4,7 +4,19 @@ from django.urls import path
 
 from crawler.web import monitoring
 from crawler.web.account import account, channels, login, tokens
-from crawler.web.crawl import control, crawls, diagnosis, gallery, graph, notices, pages, queue, reports, schedules
+from crawler.web.crawl import (
+    control,
+    crawls,
+    dead_letters,
+    diagnosis,
+    gallery,
+    graph,
+    notices,
+    pages,
+    queue,
+    reports,
+    schedules,
+)
 from crawler.web.forms import crawl_form, extraction
 from crawler.web.tables import page_table
 
@@ -69,6 +81,8 @@ urlpatterns = [
         reports.crawl_comparison_export,
         name="crawl-comparison-export",
     ),
+    path("dead-letters/", dead_letters.letter_list, name="dead-letters"),
+    path("dead-letters/retry", dead_letters.letters_retry, name="dead-letters-retry"),
     path("schedules/", schedules.schedule_list, name="schedule-list"),
     path("schedules/<uuid:schedule_id>/pause", schedules.schedule_pause, name="schedule-pause"),
     path("schedules/<uuid:schedule_id>/resume", schedules.schedule_resume, name="schedule-resume"),

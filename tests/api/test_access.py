@@ -42,6 +42,7 @@ CONTROLLED = (
     "/retry-failed",
     "/traps/release",
     "/again",
+    "/extract",
     "/forget",
 )
 OWNED = {("delete", "/crawls/{crawl_id}"), ("delete", "/schedules/{schedule_id}")}

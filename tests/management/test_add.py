@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -122,3 +123,24 @@ def test_without_a_clear_choice_nothing_is_asked_for_again(crawl: Crawl, words: 
 def test_a_filter_that_selects_no_page_is_told(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("again", str(crawl.id), "--status", "500") == 1
     assert capsys.readouterr().err == "There is no such page.\n"
+
+
+def test_the_values_of_a_list_count_for_each_line_and_the_arguments_for_the_others(
+    crawl: Crawl, tmp_path: Path
+) -> None:
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)
+    (tmp_path / "urls.csv").write_text(
+        "url,priority,ttl,not_before,customer\n"
+        f"{SITE}first,9,,,4711\n"
+        f"{SITE}later,,30m,{tomorrow.isoformat()},\n"
+        f"{SITE}past,,,2001-01-01T00:00:00Z,\n"
+        f"{SITE}plain,,,,\n"
+    )
+    words = ("add", str(crawl.id), "--list", str(tmp_path / "urls.csv"), "--priority", "2")
+    assert exit_code(*words) == 0
+    first, later, past, plain = (Page.objects.get(url=SITE + name) for name in ("first", "later", "past", "plain"))
+    assert [page.priority for page in (first, later, past, plain)] == [9, 2, 2, 2]
+    assert [page.meta for page in (first, later, plain)] == [{"customer": "4711"}, None, None]
+    at = tomorrow.timestamp()
+    assert (later.not_before, later.expires_at) == (at, at + 1800)
+    assert [page.not_before for page in (first, past, plain)] == [None] * 3

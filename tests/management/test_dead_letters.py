@@ -44,6 +44,7 @@ def test_for_scripts_each_is_a_json_object_on_a_line(crawl: Crawl, capsys: pytes
     busy, slow = map(json.loads, capsys.readouterr().out.splitlines())
     assert (busy["url"], busy["outcome"], busy["http_status"]) == ("http://site.test/busy", "5xx", 503)
     assert slow == {
+        "crawl": str(crawl.id),
         "page": Page.objects.get(url="http://site.test/slow").pk,
         "url": "http://site.test/slow",
         "outcome": "timeout",
@@ -103,4 +104,54 @@ def test_a_page_that_is_not_of_this_crawl_ends_with_2_and_sends_nothing(
 ) -> None:
     assert exit_code("retry_failed", str(crawl.id), "--page", "http://site.test/busy", typed) == 2
     assert capsys.readouterr().err.count("\n") == 1
+    assert len(given_up()) == 2
+
+
+@pytest.fixture
+def other() -> Crawl:
+    """A second crawl, with a dead letter that is the newest."""
+    made = make_crawl("http://other.test/", state=State.FINISHED, discovered=1, outcomes={"dns": 1})
+    make_page(made, "http://other.test/", outcome="dns", given_up_at=5, **LETTER)
+    return made
+
+
+def test_without_an_id_those_of_all_crawls_are_listed(
+    crawl: Crawl, other: Crawl, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("dead_letters") == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["CRAWL", "PAGE", "ANSWER", "TRIES", "URL"]
+    assert [line.split()[0] for line in lines] == [str(other.id), str(crawl.id), str(crawl.id)]
+
+
+def test_filters_choose_and_counts_add_up(crawl: Crawl, other: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    exit_code("dead_letters", "--host", "site.test", "--outcome", "timeout", "--json")
+    assert [json.loads(line)["url"] for line in capsys.readouterr().out.splitlines()] == ["http://site.test/slow"]
+    exit_code("dead_letters", "--counts", "--json")
+    counted = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert counted == [{"outcome": name, "pages": 1} for name in ("5xx", "dns", "timeout")]
+
+
+@pytest.mark.parametrize("words", [["--outcome", "slow"], ["--host", "a b"], ["--since", "soon"]])
+def test_a_filter_that_cannot_be_used_ends_with_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("dead_letters", *words) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_all_of_all_crawls_are_retried(crawl: Crawl, other: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("retry_failed", "--all") == 0
+    assert capsys.readouterr().out == "Sent again: 3 pages of 2 crawls.\n"
+    assert given_up() == []
+
+
+def test_a_filter_chooses_which_are_retried(crawl: Crawl, other: Crawl) -> None:
+    assert exit_code("retry_failed", "--host", "other.test") == 0
+    assert given_up() == ["http://site.test/busy", "http://site.test/slow"]
+    assert exit_code("retry_failed", str(crawl.id), "--outcome", "5xx") == 0
+    assert given_up() == ["http://site.test/slow"]
+
+
+@pytest.mark.parametrize("words", [[], ["--all", "--outcome", "5xx"], ["--outcome", "5xx", "--page", "7"]])
+def test_without_saying_which_nothing_is_retried(crawl: Crawl, words: list[str]) -> None:
+    assert exit_code("retry_failed", *words) == 2
     assert len(given_up()) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -10,6 +11,7 @@ from redis import Redis
 
 from tests.factories import a_crawl, a_finished_crawl
 from tests.management.calls import exit_code
+from tests.web.conftest import NOWHERE
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +45,7 @@ def test_a_crawl_that_waits_for_its_first_tick_has_a_line(
     assert lines[1:] == [first, last]
 
 
-def test_it_says_when_redis_is_down(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_says_when_redis_is_down(settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.REDIS_URL = NOWHERE
     assert exit_code("scale") == 1
     assert "Redis" in capsys.readouterr().err

@@ -112,7 +112,7 @@ def test_a_crawl_that_has_just_begun_waits_for_the_manager(bench: Bench, worker:
     found = told(bench)
     assert found["sentences"][0].startswith("It has just been started")
     assert found["manager"]["doing"] == "coming"
-    assert found["queues"] == {"crawl": 1, "fetch": 0, "render": 0}
+    assert found["queues"] == {"crawl": 1, "fetch": 0, "render": 0, "scrapy": 0}
     assert found["open"]["count"] == 1
 
 

@@ -14,6 +14,7 @@ from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.storage import queries, writer
+from tests.databases import sqlite_plans
 
 NOW = 1_800_000_000.0
 Question = Callable[[UUID, list[int]], object]
@@ -36,6 +37,7 @@ def close(crawl: UUID, ids: list[int]) -> object:
     return writer.apply(crawl, [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS) for page in ids], [], [], NOW)
 
 
+@sqlite_plans
 @pytest.mark.parametrize("ask", [queries.places, queries.open_pages, queries.still_open, close])
 def test_pages_named_by_their_ids_are_looked_up_by_them(crawl: Crawl, ask: Question) -> None:
     ids = ids_of(crawl)
@@ -60,6 +62,7 @@ def plan_of(sql: str) -> str:
         return " ".join(str(row) for row in cursor.fetchall())
 
 
+@sqlite_plans
 @pytest.mark.parametrize(
     "ask",
     [
@@ -79,12 +82,14 @@ def test_open_pages_are_looked_up_among_the_open_alone(crawl: Crawl, ask: Callab
     assert all("page_open" in plan and "page_in_order" not in plan for plan in plans)
 
 
+@sqlite_plans
 def test_pages_that_were_put_off_are_counted_among_themselves(crawl: Crawl) -> None:
     with CaptureQueriesContext(connection) as asked:
         assert queries.count_put_off(crawl.id, NOW) == 0
     assert all("page_put_off" in plan_of(query["sql"]) for query in asked)
 
 
+@sqlite_plans
 def test_how_far_a_crawl_has_come_is_read_from_an_index(crawl: Crawl) -> None:
     Crawl.objects.filter(id=crawl.id).update(requests=7)
     with CaptureQueriesContext(connection) as asked:

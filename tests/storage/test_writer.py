@@ -98,8 +98,8 @@ def test_a_closed_page_keeps_its_first_outcome(crawl: Crawl) -> None:
 def test_a_closed_row_is_not_closed_again(crawl: Crawl) -> None:
     """The statement itself asks for the status, also where a caller has not looked."""
     page = page_id(crawl)
-    assert sql.close_rows([success(page)]) == 1
-    assert sql.close_rows([PageResult(id=page, attempt=2, outcome=Outcome.TIMEOUT)]) == 0
+    assert sql.close_rows([success(page)], now=1.0) == 1
+    assert sql.close_rows([PageResult(id=page, attempt=2, outcome=Outcome.TIMEOUT)], now=1.0) == 0
     assert Page.objects.get(id=page).outcome == Outcome.SUCCESS
 
 

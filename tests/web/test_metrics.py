@@ -15,8 +15,9 @@ from redis import Redis
 from crawler import __version__
 from crawler.frontier import metrics
 from crawler.frontier.keys import CrawlKeys
-from crawler.models import Delivery, Disagreement
-from tests.factories import a_crawl, a_delivery, a_finished_crawl
+from crawler.models import Delivery, Disagreement, Page
+from crawler.reports import metrics as figures
+from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_page
 
 TOKEN = "a long random text"
 
@@ -90,6 +91,29 @@ def test_queues_windows_and_leases_of_all_crawls_are_added_up(as_root: Client, r
     assert found["crawler_workers", "fetch"] == 0
 
 
+def test_running_crawls_have_series_of_their_own_but_only_so_many(
+    as_root: Client, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "MAX_CRAWL_QUEUES", 2)
+    now = timezone.now().timestamp()
+    large = a_crawl(discovered=9, flow=[[now - 60, 0, 0, 0, 0], [now, 9, 4, 2, 1]])
+    a_page(large, status=Page.OPEN, outcome="", due_since=now - 30)
+    a_finished_crawl(flow=[[now, 1, 1, 0, 0]])
+    a_crawl(discovered=5)
+    a_crawl()
+    text = as_root.get("/metrics").content.decode()
+    families = {family.name: family.samples for family in text_string_to_metric_families(text)}
+    pages = {
+        (sample.labels["crawl"], sample.labels["flow"]): sample.value for sample in families["crawler_crawl_pages"]
+    }
+    assert {crawl for crawl, _ in pages} > {str(large.id)}
+    assert len(pages) == 2 * 4
+    assert [pages[str(large.id), flow] for flow in ("in", "out", "retried", "dead")] == [9, 4, 2, 1]
+    ages = {sample.labels["crawl"]: sample.value for sample in families["crawler_crawl_oldest_due_seconds"]}
+    assert len(ages) == 2
+    assert 0 <= ages[str(large.id)] < 30  # it began only now
+
+
 def test_the_workers_that_would_be_useful_are_told(as_root: Client, real_redis: Redis) -> None:
     a_finished_crawl()
     assert read(as_root)["crawler_workers_wanted", ""] == 0
@@ -136,7 +160,7 @@ def test_what_it_costs_does_not_grow_with_the_crawls(
 ) -> None:
     for _ in range(30):
         a_crawl()
-    # The session, the person, crawls, deliveries, disagreements, and twice the database's clock.
+    # The session, the person, crawls, deliveries, disagreements, calls of hooks, and the database's clock.
     with django_assert_max_num_queries(7):
         before = real_redis.info("commandstats")
         read(as_root)

@@ -62,7 +62,7 @@ def sealed_for(
 
 
 class ChangedCrawl(Schema):
-    """The options that have another value now; receivers as their number."""
+    """The options that have another value now; receivers and log-in fields as their number."""
 
     before: dict[str, Any]
     after: dict[str, Any]
@@ -175,11 +175,12 @@ def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     ),
 )
 def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict[str, Any]:
-    """Its limits, pace, patterns and notices, while it runs or later. What is not sent stays as it is; null is the
-    default. All or nothing. Only its owner changes who gets notices."""
+    """Its limits, pace, patterns, notices and the fields of its log-in, while it runs or later. What is not sent stays
+    as it is; null is the default. All or nothing. Only its owner changes who gets notices, and fields of the log-in.
+    """
     values = body.model_dump(exclude_unset=True)
-    of_notices = {"notify_events", *RECEIVERS.values()} & values.keys()
-    crawl = crawl_named(request, crawl_id, Right.OWN if of_notices else Right.CONTROL)
+    of_owner = {"login_fields", "notify_events", *RECEIVERS.values()} & values.keys()
+    crawl = crawl_named(request, crawl_id, Right.OWN if of_owner else Right.CONTROL)
     done = change(crawl.id, values)
     if done is None:
         raise Problem(404, text.GONE.line)

@@ -26,6 +26,7 @@ from crawler.api.schemas import progress as shapes
 from crawler.api.schemas.crawl import Progress
 from crawler.core.access.permissions import Scope
 from crawler.core.crawl.progress import HEARTBEAT, Seen, event, events_since, retry
+from crawler.reports import queue_figures
 from crawler.reports.progress import breakdown, progress_of
 from crawler.reports.receipt import masked_receipt
 
@@ -153,3 +154,17 @@ def get_figures(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """While a crawl runs, depths and hosts are counted at intervals; `counted_at` says when."""
     crawl = crawl_named(request, crawl_id)
     return shapes.figures_of(crawl, breakdown(crawl, clock.epoch_seconds()))
+
+
+@router.get(
+    "/{uuid:crawl_id}/queue",
+    operation_id="figures_get_queue",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.QueueShown,
+    summary="Get the figures of the queue",
+    openapi_extra=described(shapes.QUEUE_EXAMPLE),
+)
+def get_queue(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Pages in and out a minute, dead letters, and the age of the oldest page that is due."""
+    crawl = crawl_named(request, crawl_id)
+    return queue_figures.plain(queue_figures.queue_figures(crawl, clock.epoch_seconds()))

@@ -79,7 +79,9 @@ class CrawlWhole(CrawlLine):
     group: str | None = Field(description="Whose members see it, too.")
     group_controls: bool = Field(description="They may pause, resume and cancel it.")
     keep: bool = Field(description="Kept until it is deleted by hand.")
-    held: str = Field(description='Why it waits and goes on by itself: a quota, or no room. "" = it does not.')
+    held: str = Field(
+        description='Why it waits: a quota, no room, a log-in that failed. "" = it does not, or a user paused it.'
+    )
     deleted_on: datetime | None = Field(
         description="When it is deleted for its age; null when it is not, or not yet known."
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from uuid import UUID
 
 from django.db.models import QuerySet
 from ninja import Path, Schema
@@ -59,6 +60,23 @@ class PageList(Schema):
     """A page of a list of pages."""
 
     items: list[PageLine]
+    next: str | None = Field(description="The address of the next page; null on the last one.")
+
+
+class DeadLetter(PageLine):
+    """A dead letter in a list over all crawls."""
+
+    crawl: UUID = Field(description="The crawl it is a page of.")
+    site: str = Field(description="That crawl's list, or its first start URL.")
+    given_up_at: datetime | None = Field(
+        description="When it became a dead letter; null if that was before a version that notes it."
+    )
+
+
+class DeadLetters(Schema):
+    """A page of the list of dead letters."""
+
+    items: list[DeadLetter]
     next: str | None = Field(description="The address of the next page; null on the last one.")
 
 
@@ -218,6 +236,17 @@ def lines_of(pages: Sequence[Page]) -> list[dict[str, Any]]:
     parents = {page.parent_id for page in pages if page.parent_id is not None}
     urls = dict(Page.objects.filter(id__in=parents).values_list("id", "url"))
     return [_line_of(page, urls) for page in pages]
+
+
+def letters_of(pages: Sequence[Page]) -> list[dict[str, Any]]:
+    """Dead letters, each with its crawl."""
+    lines = zip(pages, lines_of(pages), strict=True)
+    return [{**line, **_letter_of(page)} for page, line in lines]
+
+
+def _letter_of(page: Page) -> dict[str, Any]:
+    at = datetime.fromtimestamp(page.given_up_at, UTC) if page.given_up_at else None
+    return {"crawl": page.crawl_id, "site": page.crawl.site, "given_up_at": at}
 
 
 def whole_of(page: Page, below: str) -> dict[str, Any]:

@@ -27,6 +27,33 @@ class HostLine(Schema):
     elapsed_ms: int = Field(description="Of an answer, on average.")
 
 
+class Rates(Schema):
+    """Pages a minute."""
+
+    pages_in: float = Field(description="Discovered, added, or opened again.")
+    pages_out: float = Field(description="Closed.")
+    retried: float = Field(description="Attempts beyond the first, and pages that users asked for again.")
+    dead: float = Field(description="Pages that became dead letters.")
+
+
+class RatesOfWindows(Schema):
+    """Null in a crawl's first seconds, and when it is over."""
+
+    last_minute: Rates | None
+    last_five_minutes: Rates | None
+
+
+class QueueShown(Schema):
+    """The figures of a crawl's queue."""
+
+    open: int = Field(description="Pages whose outcome is not known yet.")
+    dead_letters: int
+    oldest_due_seconds: float | None = Field(
+        description="For how long the oldest page is due that no worker has been handed; null without such a page."
+    )
+    per_minute: RatesOfWindows
+
+
 class Figures(Schema):
     pace: list[Pace]
     statuses: dict[str, int] = Field(description="HTTP status -> pages.")
@@ -52,6 +79,16 @@ def figures_of(crawl: Crawl, counted: Breakdown | None) -> dict[str, Any]:
 def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
+
+QUEUE_EXAMPLE: dict[str, Any] = {
+    "open": 240,
+    "dead_letters": 3,
+    "oldest_due_seconds": 4.2,
+    "per_minute": {
+        "last_minute": {"pages_in": 310.0, "pages_out": 290.5, "retried": 2.0, "dead": 1.0},
+        "last_five_minutes": {"pages_in": 280.2, "pages_out": 240.0, "retried": 1.2, "dead": 0.6},
+    },
+}
 
 EXAMPLE: dict[str, Any] = {
     "pace": [{"at": "2026-11-21T10:00:01Z", "rate": 80.0}],

@@ -40,6 +40,9 @@ class Base(Schema):
     auth: str = Field("", description="User and password: `user:password`.")
     bearer: str = Field("", description="A bearer token for the site.")
     proxy: str = Field("", description=_PROXY)
+    login_fields: list[str] = Field(
+        [], description="The fields of the form at `login_url` and their values: `user=ann`. Kept encrypted."
+    )
     same_credentials: UUID | None = Field(None, description="Send what this earlier crawl of yours sends, instead.")
     allow_private: bool = Field(False, description="Allow addresses that are not public; superusers only.")
 
@@ -55,8 +58,16 @@ class Base(Schema):
 
     def sealed(self) -> str:
         """The encrypted credentials; "" for none. BadInput if they cannot be used."""
-        typed = parse(headers=self.headers, cookies=self.cookies, auth=self.auth, bearer=self.bearer, proxy=self.proxy)
-        return seal(typed)
+        return seal(
+            parse(
+                headers=self.headers,
+                cookies=self.cookies,
+                auth=self.auth,
+                bearer=self.bearer,
+                proxy=self.proxy,
+                login_fields=self.login_fields,
+            )
+        )
 
     def private_allowed(self, user: User) -> bool:
         """Whether private addresses may be fetched; BadInput for a user who may not allow that."""
@@ -97,6 +108,14 @@ class Unknown(Schema):
     model_config = ConfigDict(extra="forbid")
 
 
+class ChangeBase(Unknown):
+    """What can be changed beside the options."""
+
+    login_fields: list[str] | None = Field(
+        None, description="The fields of the form at `login_url` and their values, all of them. Kept encrypted."
+    )
+
+
 def _changeable() -> dict[str, Any]:
     return {
         name: (shape | None, Field(None, description=field.description))
@@ -106,9 +125,9 @@ def _changeable() -> dict[str, Any]:
 
 
 if TYPE_CHECKING:
-    CrawlChange = Unknown
+    CrawlChange = ChangeBase
 else:
-    CrawlChange = create_model("CrawlChange", __base__=Unknown, **_changeable())
+    CrawlChange = create_model("CrawlChange", __base__=ChangeBase, **_changeable())
 
 
 class Start(Options):

@@ -5,6 +5,7 @@ option_kinds  the parts of an option: its kind, which checks values, and its gro
 presets       whole site, section, list, sitemaps
 outcomes      how a page can close: one entry for each outcome
 retries       which pages are retried, when, and until when; pages that crashed a worker
+fetch_policy  what a fetch job has to know of its crawl
 messages      the messages between manager and fetch jobs
 discovery     which pages a result adds
 completion    states of a crawl, when it is finished, and why it ended

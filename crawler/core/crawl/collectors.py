@@ -20,5 +20,5 @@ def batch_id(unique: str, collector: int) -> str:
 
 def collector_of(batch: str) -> int:
     """The number of the collector that stores the results of the batch with this id."""
-    _, _, suffix = batch.removeprefix("fetch-").partition("-")
+    _, _, suffix = batch.removeprefix("fetch-").removeprefix("scrapy-").partition("-")
     return int(suffix) if suffix.isdecimal() and int(suffix) < MAX_COLLECTORS else 0

@@ -255,7 +255,11 @@ def _limits_reached(limits: Mapping[str, int], options: CrawlOptions) -> str:
 def _at_most(limit: Limit, options: CrawlOptions) -> str:
     match limit:
         case Limit.PAGES:
-            return f"{counted(options.max_pages or 0, 'page')} at most"
+            return (
+                "an earlier page limit"
+                if options.max_pages is None
+                else f"{counted(options.max_pages, 'page')} at most"
+            )
         case Limit.BYTES:
             return f"{size(options.max_bytes or 0)} at most"
         case Limit.DEPTH:

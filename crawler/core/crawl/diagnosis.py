@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.holds import HoldReason, hold_message
+from crawler.core.crawl.holds import HoldReason, hold_message, login_message
 from crawler.core.crawl.politeness import HostWait, Reason, why_not_now
 from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
@@ -19,6 +19,7 @@ MANAGER_SILENT_AFTER_S = 10.0  # a tick that takes longer hands over to the next
 MAX_CLAIM_S = 5.0  # from the start of a job to the claim of its batch
 
 START_A_BROWSER = "start one in the project folder with bin/worker --render"
+START_A_SCRAPY_WORKER = "start one in the project folder with bin/worker --scrapy"
 START_ONE = "start one in the project folder with bin/worker"
 AUTOSCALED = "No worker is running yet: an autoscaler starts the first one."
 LOCK_SILENT_AFTER_S = 2.0  # without a statement in an open transaction; a running manager executes many per second
@@ -96,6 +97,8 @@ class Facts:
     redis_answers: bool = True
     crawl_workers: int = 1  # alive and listening to the queue `crawl`
     fetch_workers: int = 1  # alive and listening to the queue `fetch`
+    runs_scrapy: bool = False  # the crawl's pages are for the queue `scrapy`
+    scrapy_workers: int = 0  # alive and listening to it
     is_autoscaled: bool = False  # an autoscaler runs, which starts workers
     stirred: bool = False  # a process worked on this crawl a moment ago
     has_begun: bool = True  # at least one page is closed
@@ -117,6 +120,7 @@ class Facts:
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", in all
     hold: HoldReason = HoldReason.USER  # if it is paused: why
+    pause_reason: str = ""  # of the crawl's row, with LOGIN
     held_for: float | None = None  # seconds until it is resumed automatically
     shortage: Shortage | None = None  # of disk or memory
     locked: SilentLock | None = None  # that keeps the manager from writing
@@ -135,7 +139,7 @@ class Facts:
 
     @property
     def has_workers(self) -> bool:
-        return bool(self.crawl_workers and self.fetch_workers)
+        return bool(self.crawl_workers and (self.scrapy_workers if self.runs_scrapy else self.fetch_workers))
 
 
 def explain(facts: Facts) -> list[str]:
@@ -169,6 +173,8 @@ def _over(facts: Facts) -> str:
 def _paused(facts: Facts) -> Iterator[str]:
     if facts.hold is HoldReason.CREDENTIALS:
         yield f"It is paused. {SealBroken()}"
+    elif facts.hold is HoldReason.LOGIN:
+        yield login_message(facts.pause_reason)
     elif facts.hold.ends_by_itself:
         yield hold_message(facts.hold, facts.shortage, f"in {duration(max(facts.held_for or 0.0, 0.0))}")
     elif facts.open_pages or facts.stays_open:
@@ -204,6 +210,11 @@ def _evicts(facts: Facts) -> Iterator[str]:
 
 
 def _no_worker(facts: Facts) -> Iterator[str]:
+    is_without_scrapy = facts.runs_scrapy and not facts.scrapy_workers and not facts.batches_in(Hold.FETCHING)
+    if is_without_scrapy and facts.crawl_workers and facts.open_pages:
+        wait = f"{counted(facts.open_pages, 'page')} {'waits' if facts.open_pages == 1 else 'wait'}"
+        yield f"{wait} for a Scrapy worker, and none is running: {START_A_SCRAPY_WORKER}."
+        return
     if facts.stirred or facts.has_workers:
         return
     if not (facts.crawl_workers or facts.fetch_workers):

@@ -12,10 +12,11 @@ CAPACITY_HOLD_MAX = timedelta(minutes=1)
 
 
 class HoldReason(StrEnum):
-    """The first two wait for a user. The others are holds: the crawl resumes by itself after `held_until`."""
+    """The first three wait for a user. The others are holds: the crawl resumes by itself after `held_until`."""
 
     USER = "user"  # by `crawls.control.pause`
     CREDENTIALS = "credentials"  # they cannot be decrypted; by `crawls.credentials.check_credentials`
+    LOGIN = "login"  # it has failed; by `crawls.credentials.check_login`
     DAILY_QUOTA = "daily_quota"  # of its owner; by `crawls.holds.enforce_quota`
     CAPACITY = "capacity"  # of Redis, the database or the content storage (`Shortage`); by `crawls.holds.hold`
 
@@ -25,11 +26,18 @@ class HoldReason(StrEnum):
 
 
 def hold_reason(
-    held_until: datetime | None, shortage: Shortage | None, now: float, *, has_credentials: bool = True
+    held_until: datetime | None,
+    shortage: Shortage | None,
+    now: float,
+    *,
+    has_credentials: bool = True,
+    pause_reason: str = "",
 ) -> HoldReason:
-    """Of a paused crawl. `has_credentials`: those it needs can be decrypted."""
+    """Of a paused crawl. `has_credentials`: those it needs can be decrypted. `pause_reason`: of the crawl's row."""
     if not has_credentials:
         return HoldReason.CREDENTIALS
+    if pause_reason and held_until is None:
+        return HoldReason.LOGIN
     if held_until is None:
         return HoldReason.USER
     if shortage is not None:
@@ -37,6 +45,11 @@ def hold_reason(
     is_midnight = held_until.astimezone(UTC).time() == time.min
     is_long = held_until - datetime.fromtimestamp(now, UTC) > CAPACITY_HOLD_MAX
     return HoldReason.DAILY_QUOTA if is_midnight or is_long else HoldReason.CAPACITY
+
+
+def login_message(reason: str) -> str:
+    """For users: why a crawl that logs in is paused."""
+    return f"It is paused: {reason}. Resume it to try again."
 
 
 def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str) -> str:

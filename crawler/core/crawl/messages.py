@@ -22,19 +22,20 @@ from typing import Any
 
 import msgspec
 
+from crawler.core.crawl.fetch_policy import FetchPolicy
 from crawler.core.crawl.hook_calls import HookCall
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.page_load import PageLoad
 from crawler.core.errors import NewerMessage
-from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
 from crawler.core.html.page_metadata import Facts
 
-VERSION = 2
+VERSION = 3
 """The newest this version of the project understands. Messages without one are older."""
 
 USUAL_VERSION = 1  # that this version of the project sends
 RENDERING_VERSION = 2  # of batches whose pages may need a browser: an earlier version would take them for empty
+LOGIN_VERSION = 3  # of batches of crawls that log in: an earlier version would request their pages without it
 
 USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
@@ -52,34 +53,6 @@ class SitemapEntry(msgspec.Struct, frozen=True, array_like=True):
     is_sitemap: bool = False
 
 
-class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """The crawl options a fetch job needs; part of the batch, so that the job needs no database."""
-
-    user_agent: str
-    obey_robots: bool
-    delay: float  # seconds between two requests to one host, at least
-    concurrency: int  # connections to one host at a time, over all workers
-    private_hosts: tuple[str, ...]  # host, host:port or CIDR that may be requested although not public; "*" = all
-    max_body_bytes: int
-    per_minute: float | None = None  # requests a minute to one host, at most
-    throttle: bool = True  # send a host fewer requests while it is slow or fails
-    sitemaps: bool = False  # report the sitemaps that robots.txt names
-    own_hosts: tuple[str, ...] = ()  # hosts credentials may be sent to, see `core.urls.crawl_scope`
-    sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none
-    sketches: bool = False  # compute one for each page's text, see `core.html.simhash`
-    fields: tuple[FieldRule, ...] = ()  # what is read from each page
-    keep: tuple[str, ...] = ()  # content formats, of `core.crawl.options`
-    page_timeout: float | None = None  # seconds one request for a page may take; None = as the installation allows
-    render: str = "never"  # whether a browser renders pages, of `core.crawl.options`
-    wait_for: tuple[str, ...] = ()  # CSS: a rendered page is complete when one of them matches
-    blocked_hosts: tuple[str, ...] = ()  # a rendered page requests nothing from them, see `RenderChoices`
-    render_seconds: float = 15.0  # that a page may spend in the browser
-    scroll: bool = False  # to the end of rendered pages
-    screenshot: str = "viewport"  # what screenshots show, of `core.crawl.rendering`
-    screenshot_format: str = "webp"
-    ignore_tls_errors: bool = False  # accept any certificate
-
-
 class PageTask(msgspec.Struct, frozen=True, array_like=True):
     """One page to fetch."""
 
@@ -91,6 +64,7 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
     etag: str = ""  # of the cached response; "" = none
     last_modified: str = ""  # the same
     rendering: str = ""  # why a browser renders it, see `core.html.shells`; "" = it does not, or not yet
+    request: str = ""  # what the spider said about it, see `scrapy_engine.inside.yielded`; "" = nothing
 
 
 class Slice(msgspec.Struct, frozen=True, array_like=True):
@@ -178,6 +152,9 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     load: PageLoad | None = None  # how it loaded in a browser; None = none rendered it
     hooks: tuple[HookCall, ...] = ()  # that were called with the page
     certificate_error: str = ""  # why the server's certificate is not trusted, if it was accepted anyway
+    engine_ended: bool = False  # the process of Scrapy ended while it had the page
+    spider_requests: dict[str, str] = {}  # link -> what the spider said about it, as in `PageTask.request`
+    logout_links: tuple[str, ...] = ()  # of `links`, those whose text says that they log out: they are not followed
 
 
 def unstorable(result: PageResult) -> PageResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -102,6 +103,10 @@ RENDER = Choice(
 )
 
 
+BUILT_IN, SCRAPY = "builtin", "scrapy"
+ENGINE = Choice(SCRAPY, BUILT_IN, {BUILT_IN: "Built in", SCRAPY: "Scrapy"})
+
+
 LATE, EARLY = "late", "early"
 ACK = Choice(
     EARLY,
@@ -123,9 +128,30 @@ def _check_css(field: str, typed: Sequence[str]) -> None:
         check_selector(field, "Wait for an element", selector)
 
 
+_DOTTED_NAME = re.compile(r"([A-Za-z_]\w*\.)+[A-Za-z_]\w*", re.ASCII)
+MAX_SPIDER_NAME = 200  # characters
+
+
+def _check_spider(field: str, typed: str) -> None:
+    if not _DOTTED_NAME.fullmatch(typed) or len(typed) > MAX_SPIDER_NAME:
+        raise BadInput(field, f"{typed!r} names no spider; give module.Class, such as shop.spiders.Prices.")
+
+
+def _check_login_url(field: str, typed: str) -> None:
+    try:
+        from_person(typed)
+    except BadInput as error:
+        raise BadInput(field, f"This is no log-in page: {error.message}") from None
+
+
+def _check_login_check(field: str, typed: str) -> None:
+    check_selector(field, "Sign of being logged in", typed)
+
+
 FIRST = OptionGroup("", "", "limits")
 LIMITS = OptionGroup("Limits", "when to stop", "limits")
 SITE = OptionGroup("Scope", "hosts, paths, patterns", "scope")
+LOGIN = OptionGroup("Log-in", "a form with user and password", "log-in")
 LINKS = OptionGroup("Links", "following them, links to other sites", "links and sitemaps")
 TRAPS = OptionGroup("Traps", "calendars, filters, parameters", "links and sitemaps")
 SITEMAPS = OptionGroup("Sitemaps", "pages listed by the site", "links and sitemaps")
@@ -133,6 +159,7 @@ POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "polite
 QUEUE = OptionGroup("Queue", "which pages come first, shares of the workers", "queue")
 REPORTS = OptionGroup("Reports", "further checks", "reports")
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering")
+SCRAPY_GROUP = OptionGroup("Scrapy", "middlewares and pipelines of your own", "scrapy")
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
 CONTENT = OptionGroup("Content", "HTML, text, Markdown, WARC, screenshots, PDF", "extracted fields and kept content")
 NOTICES = OptionGroup("Notices", "receivers and events")
@@ -197,6 +224,20 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         SITE,
         "No URLs that match",
         "Skip URLs matching a regular expression.",
+    )
+    login_url: str = option(
+        Text("https://example.com/login", _check_login_url, "no log-in"),
+        LOGIN,
+        "Log-in form",
+        "Log in at this page first. Its form is sent once for all workers, with the values given for its fields, and "
+        "again when the site has ended the session. Log-out links are not followed.",
+    )
+    login_check: str = option(
+        Text("a.my-account", _check_login_check, "the form is gone"),
+        LOGIN,
+        "Sign of being logged in",
+        "CSS selector that matches only after log-in. Without one, the log-in has worked if its form is gone.",
+        command_help="CSS selector that matches only after log-in",
     )
     drop_parameters: tuple[str, ...] = by_hand(
         query_params.TRACKING_PARAMETERS, "Query parameters that change nothing about a page."
@@ -333,6 +374,20 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "blocked.",
         flag="--block-host",
     )
+    engine: str = option(
+        ENGINE,
+        SCRAPY_GROUP,
+        "Engine",
+        "Run pages through Scrapy. Middlewares and pipelines of your own run, too; it needs a Scrapy worker "
+        "(bin/worker --scrapy).",
+    )
+    spider: str = option(
+        Text("shop.spiders.Prices", _check_spider, "none", "NAME"),
+        SCRAPY_GROUP,
+        "Spider",
+        "Call a spider of your own with each page. Its items are the page's fields, and the requests it yields its "
+        "links.",
+    )
     revisit: bool = option(
         Switch(),
         CACHING,
@@ -419,6 +474,35 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
             "What a browser shows may change while the page's own HTML does not, so pages are not rendered together "
             "with the options to ask only for what changed or to reuse responses. Leave out these, or do not render.",
         )
+    if options.engine == SCRAPY and options.render != NEVER:
+        raise BadInput(
+            "engine",
+            "Scrapy runs no scripts of pages, so they are not rendered in a browser with it. Leave out the option to "
+            "render (“Render in a browser” on the form), or choose the engine “Built in”.",
+        )
+    if options.engine == SCRAPY and options.login_url:
+        raise BadInput(
+            "engine",
+            "Pages that run through Scrapy are not logged in. Leave out the log-in, or choose the engine “Built in”.",
+        )
+    if options.spider and uses_cache:
+        raise BadInput(
+            "spider",
+            "A spider sees the responses that arrive, so it is not used together with the options to ask only for what "
+            "changed or to reuse responses. Leave out these, or the spider.",
+        )
+    if options.login_url and uses_cache:
+        raise BadInput(
+            "login_url",
+            "What is behind a log-in is not shared with other crawls, so a crawl that logs in cannot ask only for what "
+            "changed or reuse responses. Leave out these options, or the log-in.",
+        )
+    if options.login_url and options.render != NEVER and WARC in options.keep:
+        raise BadInput(
+            "login_url",
+            "A WARC of what a browser loads would hold the cookies of the session. Leave out the log-in, or do not "
+            "render, or do not keep a WARC.",
+        )
     if options.render_timeout is not None and options.render_timeout > MAX_RENDER_SECONDS:
         most, given = f"{MAX_RENDER_SECONDS:g} seconds", f"{options.render_timeout:g} s"
         raise BadInput("render_timeout", f"Time in the browser must be at most {most}, not {given}.")
@@ -438,7 +522,7 @@ PAGE_RECEIVERS = tuple(kind.option for kind in KINDS if kind.takes_pages)
 """Those whose receivers can get page notices."""
 
 CHANGEABLE = (
-    *("max_pages", "deadline", "stay_open", "include", "exclude", "delay", "per_minute", "concurrency"),
+    *("max_pages", "deadline", "stay_open", "include", "exclude", "login_check", "delay", "per_minute", "concurrency"),
     *RECEIVERS.values(),
     "notify_events",
 )

@@ -49,8 +49,8 @@ def _is_transient(result: PageResult) -> bool:
         case Retry.BY_STATUS:
             return result.robots_unreachable or result.http_status in TRANSIENT_STATUSES
         case Retry.NEVER:
-            is_browser_crash = result.outcome is Outcome.CRASHED and bool(result.rendering)
-            return result.robots_unreachable or is_browser_crash
+            has_another = bool(result.rendering) or result.engine_ended  # another browser, another process of Scrapy
+            return result.robots_unreachable or (result.outcome is Outcome.CRASHED and has_another)
     assert_never(result.outcome.entry.retry)
 
 

@@ -22,6 +22,7 @@ from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt import address_shown, receipt_of
+from crawler.scrapy_engine import driver as scrapy
 
 CANCELLED = "The crawl was cancelled; its open pages were not requested."
 DELETED = "The crawl was deleted."
@@ -56,7 +57,15 @@ class Command(CrawlerCommand):
             crawl = load(options, self.say, is_terminal=self.stderr.isatty())
         else:
             sealed = seal(credentials_of(options))
-            crawl = start_crawl(options["urls"], chosen(options), allow_private=options["allow_private"], sealed=sealed)
+            if options["spider"] and scrapy.is_installed():
+                scrapy.check_spider(options["spider"])
+            crawl = start_crawl(
+                options["urls"],
+                chosen(options),
+                allow_private=options["allow_private"],
+                sealed=sealed,
+                any_spider=True,
+            )
         self.say(f"Crawl {crawl.id} of {crawl.site} started.")
         return crawl
 

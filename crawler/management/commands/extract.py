@@ -49,6 +49,8 @@ class Command(CrawlerCommand):
         parser.add_argument("--ignore-robots", action="store_true", help="ignore robots.txt (on sites you own)")
         parser.add_argument("--ignore-tls-errors", action="store_true", help="accept certificates that are not trusted")
         parser.add_argument("--user-agent", default="", metavar="TEXT", help="send this User-Agent header")
+        parser.add_argument("--login-url", default="", metavar="URL", help="log in at this page first")
+        parser.add_argument("--login-check", default="", metavar="CSS", help="what matches only after log-in")
         add_secrets(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -61,6 +63,8 @@ class Command(CrawlerCommand):
             obey_robots=not options["ignore_robots"],
             user_agent=options["user_agent"],
             ignore_tls_errors=options["ignore_tls_errors"],
+            login_url=options["login_url"],
+            login_check=options["login_check"],
         )
         tried = preview(
             options["url"],

@@ -1,55 +1,79 @@
-"""`manage.py retry-failed`: retries the dead letters of a crawl."""
+"""`manage.py retry-failed`: retries the dead letters of a crawl, or of all crawls."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.crawls.retry import retry_failed
-from crawler.management.base import CrawlerCommand, add_crawl, crawl_of
+from crawler import clock
+from crawler.core.errors import BadInput
+from crawler.crawls.retry import retry_chosen, retry_failed
+from crawler.management.base import CrawlerCommand, crawl_of
+from crawler.management.letters import add_filters, chosen_of, letters_of
 from crawler.management.pages import page_of
 from crawler.models import Crawl, Page
 from crawler.reports import text
+from crawler.reports.dead_letters import LetterFilter
 from crawler.reports.text import Reply
 
 EXAMPLES = """\
 examples:
   python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
   python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --page https://example.com/a
+  python manage.py retry-failed --outcome timeout --since 2h
+  python manage.py retry-failed --all
 
-`manage.py dead-letters ID` lists them. A finished crawl runs again.
+`manage.py dead-letters` lists them, with the same filters. A finished crawl runs again.
 
 exit codes:
   0    they are retried, or there were none
   1    a named page is not a dead letter, or a service is down
-  2    there is no such crawl, or no such page in it
+  2    invalid arguments, or there is no such crawl, or no such page in it
 """
 
 
 class Command(CrawlerCommand):
-    """Retry the dead letters of a crawl: all of them, or the named ones."""
+    """Retry dead letters: those of a crawl, those named, those that pass the filters, or all of all crawls."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_crawl(parser)
+        add_filters(parser)
+        parser.add_argument("--all", action="store_true", help="all dead letters of all crawls")
         parser.add_argument(
             "--page",
             action="extend",
             nargs="+",
             metavar="URL",
-            help="only this page, by its URL or its number in the list (repeatable)",
+            help="only this page of the crawl, by its URL or its number in the list (repeatable)",
         )
 
     def perform(self, options: dict[str, Any]) -> int:
-        crawl = crawl_of(options["id"])
-        if options["page"] is None:
-            code = self.print_reply(text.to_retry(retry_failed(crawl.id)))
+        chosen, pages = chosen_of(options), options["page"]
+        is_whole_crawl = chosen == LetterFilter(crawl=chosen.crawl)
+        if options["all"] == chosen.is_narrowed:
+            raise BadInput("id", "Name a crawl, or give filters, or --all for the dead letters of all crawls.")
+        if pages is not None and (chosen.crawl is None or not is_whole_crawl):
+            raise BadInput("page", "Name pages with the ID of their crawl, and without filters.")
+        if pages is not None:
+            crawl = crawl_of(options["id"])
+            code = self._retry(crawl, [page_of(crawl, typed, "dead-letters") for typed in pages])
+        elif chosen.crawl is not None and is_whole_crawl:
+            code = self.print_reply(text.to_retry(retry_failed(chosen.crawl)))
         else:
-            code = self._retry(crawl, [page_of(crawl, typed, "dead-letters") for typed in options["page"]])
+            code = self._retry_chosen(chosen)
         self.warn_without_workers()
         return code
+
+    def _retry_chosen(self, chosen: LetterFilter) -> int:
+        """All of them, in steps; those that fail again meanwhile are left."""
+        began, pages, crawls = clock.epoch_seconds(), 0, 0
+        while (step := retry_chosen(letters_of(chosen), began)).pages:
+            pages, crawls = pages + step.pages, crawls + step.crawls
+            if not step.has_more:
+                break
+        return self.print_reply(text.to_retry_chosen(pages, crawls, has_more=False))
 
     def _retry(self, crawl: Crawl, pages: list[Page]) -> int:
         """Open pages are retried already; pages that closed with another outcome are not changed."""

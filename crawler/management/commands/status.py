@@ -9,7 +9,7 @@ from crawler import clock
 from crawler.management import display
 from crawler.management.base import CrawlerCommand, Exit, crawl_of
 from crawler.models import Crawl
-from crawler.reports import text
+from crawler.reports import queue_figures, text
 from crawler.reports.diagnosis import stands_still, waits_because
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.progress import progress_of
@@ -49,6 +49,8 @@ class Command(CrawlerCommand):
         if not crawl.is_over:
             self.print(f"Now: {display.progress_line(progress)}\n")
             now = clock.epoch_seconds()
+            if queue := queue_figures.line(queue_figures.queue_figures(crawl, now)):
+                self.print(f"{queue}\n")
             if why := held_because(crawl, now) or (waits_because(crawl) if stands_still(crawl, now) else ""):
                 self.print(f"{why}\n")
 

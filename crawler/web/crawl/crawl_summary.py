@@ -13,7 +13,7 @@ from crawler.core.crawl.notices import HOOK, Event
 from crawler.core.crawl.outcomes import STATUS_TONES, Category, Outcome, Tone
 from crawler.models import Crawl, Delivery, HookCalls
 from crawler.notices.outbox import receivers_of
-from crawler.reports import text
+from crawler.reports import queue_figures, text
 from crawler.reports.progress import Breakdown, cheap_breakdown, is_of_now
 from crawler.reports.receipt import address_shown, error_shown, stored_shown
 from crawler.reports.text import event_word
@@ -158,20 +158,26 @@ Bar = dict[str, Any]
 
 def quick_figures(crawl: Crawl, now: float) -> dict[str, Any]:
     """The figures without counting many rows: the open page requests the others."""
-    return figures_of(crawl, cheap_breakdown(crawl, now))
+    return figures_of(crawl, cheap_breakdown(crawl, now), now)
 
 
-def figures_of(crawl: Crawl, counted: Breakdown | None) -> dict[str, Any]:
-    """The context of pace, answers, depths and hosts; empty without data. `again_in`: the time after which to request
-    the count; "" = it is complete."""
+def figures_of(crawl: Crawl, counted: Breakdown | None, now: float) -> dict[str, Any]:
+    """The context of pace, queue, answers, depths and hosts; empty without data. `again_in`: the time after which to
+    request the count; "" = it is complete."""
     return {
         "pace": _pace(crawl),
+        "queue": None if crawl.is_over else _queue(crawl, now),
         "answers": answer_bars(crawl),
         "counted": counted,
         "again_in": _again_in(crawl, counted),
         "depths": depth_bars(counted.depths) if counted else [],
         "hosts": _host_rows(counted) if counted else [],
     }
+
+
+def _queue(crawl: Crawl, now: float) -> dict[str, Any]:
+    figures = queue_figures.queue_figures(crawl, now)
+    return {"lines": queue_figures.lines(figures), "oldest": queue_figures.oldest(figures)}
 
 
 def _again_in(crawl: Crawl, counted: Breakdown | None) -> str:

@@ -205,7 +205,18 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
 @page
 def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The state of the crawl; without JavaScript the user reloads the page."""
-    crawl = visible_crawl(request, crawl_id)
+    return detail_page(request, visible_crawl(request, crawl_id))
+
+
+def detail_page(
+    request: HttpRequest,
+    crawl: Crawl,
+    *,
+    add_form: AddForm | None = None,
+    change_form: ChangeForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The page of a crawl. A form that was refused is shown open, with what was typed."""
     context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(request.user, crawl)}
     context |= {
         "figures": quick_figures(crawl, clock.epoch_seconds()),
@@ -215,10 +226,10 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     }
     if not context["locked"] and crawl.state != State.LOADING:
         context |= {
-            "add_form": AddForm(),
-            "change_form": ChangeForm(crawl=crawl, owns=sees_addresses(request.user, crawl)),
+            "add_form": add_form or AddForm(),
+            "change_form": change_form or ChangeForm(crawl=crawl, owns=sees_addresses(request.user, crawl)),
         }
-    return render(request, "crawler/crawl.html", context)
+    return render(request, "crawler/crawl.html", context, status=status)
 
 
 @never_cache
@@ -287,5 +298,5 @@ def crawl_figures(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     JavaScript."""
     crawl = visible_crawl(request, crawl_id)
     now = clock.epoch_seconds()
-    context = {"crawl": crawl, "figures": figures_of(crawl, breakdown(crawl, now))}
+    context = {"crawl": crawl, "figures": figures_of(crawl, breakdown(crawl, now), now)}
     return render(request, "crawler/figures.html" if is_part(request) else "crawler/figures_page.html", context)

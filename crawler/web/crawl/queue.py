@@ -3,24 +3,26 @@ take POST only and redirect to a page that shows the result."""
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 from redis import RedisError
 
 from crawler.accounts.permissions import sees_addresses
 from crawler.core.access.permissions import Right
+from crawler.core.crawl.page_query import read
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.crawls.change import change
 from crawler.manager.add import add, ask_again
 from crawler.reports import adding, text
+from crawler.reports.page_table import MAX_COUNTED, chosen
 from crawler.reports.text import Reply
 from crawler.web.crawl.control import NO_REDIS, page_ids, redirect_with
-from crawler.web.crawl.crawls import crawl_for
+from crawler.web.crawl.crawls import crawl_for, detail_page
 from crawler.web.decorators import page
 from crawler.web.forms.queue import AddForm, ChangeForm, first_error
 
@@ -35,7 +37,8 @@ def crawl_add(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
             raise BadInput("urls", first_error(form))
         done = add(crawl.id, form.cleaned_data["urls"], form.place(), again=form.cleaned_data["again"])
     except BadInput as error:
-        return redirect_with(request, Reply(error.message, is_so=False), _page_of(crawl_id))
+        messages.warning(request, error.message)
+        return detail_page(request, crawl, add_form=form, status=400)
     except (ServiceDown, RedisError):
         return redirect_with(request, Reply(NO_REDIS, is_so=False), _page_of(crawl_id))
     if done is None:
@@ -48,9 +51,13 @@ def crawl_add(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def crawl_again(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Request the pages named by `page` (ids) again."""
+    """Request the pages named by `page` (ids) again, or with `filters` those of the table with these filters."""
     crawl, ids = crawl_for(request, crawl_id, Right.CONTROL), page_ids(request.POST.getlist("page"))
+    by_filters = "filters" in request.POST
     try:
+        if by_filters:
+            query = read(dict(request.POST.lists()))
+            ids = list(chosen(crawl, query).values_list("id", flat=True)[:MAX_COUNTED])
         done = ask_again(crawl.id, ids)
     except BadInput as error:
         return redirect_with(request, Reply(error.message, is_so=False), _page_of(crawl_id))
@@ -58,6 +65,9 @@ def crawl_again(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         return redirect_with(request, Reply(NO_REDIS, is_so=False), _page_of(crawl_id))
     if done is None:
         return redirect_with(request, text.GONE, reverse("crawl-list"))
+    if by_filters:
+        where = f"{reverse('crawl-pages', args=[crawl_id])}?{urlencode(query.pairs())}".removesuffix("?")
+        return redirect_with(request, adding.to_ask_again(done), where)
     where = reverse("page-detail", args=[crawl_id, ids[0]]) if ids and done.again else _page_of(crawl_id)
     return redirect_with(request, adding.to_ask_again(done), where)
 
@@ -74,7 +84,7 @@ def crawl_change(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         done = change(crawl.id, form.values())
     except BadInput as error:
         messages.warning(request, f"Nothing was changed: {error.message}")
-        return redirect("crawl-detail", crawl_id=crawl_id)
+        return detail_page(request, crawl, change_form=form, status=400)
     except (ServiceDown, RedisError):
         return redirect_with(request, Reply(NO_REDIS, is_so=False), _page_of(crawl_id))
     if done is None:

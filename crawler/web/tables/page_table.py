@@ -15,6 +15,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from crawler.core.crawl.completion import State
 from crawler.core.crawl.page_fields import SORTED_BY, Sort, label
 from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, read
 from crawler.core.errors import BadInput
@@ -23,6 +24,7 @@ from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import text
 from crawler.reports.links import knows_orphans
 from crawler.reports.page_table import (
+    MAX_COUNTED,
     Column,
     Facet,
     TablePage,
@@ -36,6 +38,7 @@ from crawler.reports.page_table import (
 )
 from crawler.web.crawl.crawls import visible_crawl
 from crawler.web.decorators import page
+from crawler.web.forms.sharing import is_locked
 from crawler.web.tables.rows import KINDS, page_row
 
 SHOWN: dict[Show, str] = {
@@ -226,7 +229,7 @@ def crawl_pages_export(request: HttpRequest, crawl_id: UUID, export_format: str)
 
 def _page(request: HttpRequest, crawl: Crawl, form: PagesForm) -> HttpResponse:
     """The whole page. htmx replaces the table only after a 200, and shows the shortest address of the rows."""
-    shown, alone = _shown(crawl, form), "HX-Request" in request.headers
+    shown, alone = _shown(request, crawl, form), "HX-Request" in request.headers
     columns = shown_columns(crawl, form.query.columns if form.query else ())
     context = {"crawl": crawl, "form": form, "types": COMMON_TYPES, "chosen": {column.name for column in columns}}
     status = 400 if form.errors and not alone else 200
@@ -237,7 +240,16 @@ def _page(request: HttpRequest, crawl: Crawl, form: PagesForm) -> HttpResponse:
     return response
 
 
-def _shown(crawl: Crawl, form: PagesForm) -> dict[str, object]:
+def _again(request: HttpRequest, crawl: Crawl, query: PagesQuery, shown: TablePage) -> list[tuple[str, str]]:
+    """The filters as the fields of the form that requests these pages again; empty where it is not offered: to users
+    who may only look, and for more pages than a request of a browser should wait for."""
+    is_few = shown.is_counted and shown.count <= MAX_COUNTED
+    if not (shown.pages and is_few) or crawl.state == State.LOADING or is_locked(request.user, crawl):
+        return []
+    return [("filters", "1"), *replace(query.from_the_start(), columns=()).pairs()]
+
+
+def _shown(request: HttpRequest, crawl: Crawl, form: PagesForm) -> dict[str, object]:
     """The rows and links to others; nothing for an invalid query."""
     if not form.is_valid() or form.query is None:
         return {}
@@ -255,5 +267,6 @@ def _shown(crawl: Crawl, form: PagesForm) -> dict[str, object]:
         "ways": ways(query, shown),
         "files": [(name, words, urlencode(query.from_the_start().pairs())) for name, words in FILES.items()],
         "narrowed": query.is_narrowed,
+        "again": _again(request, crawl, query, shown),
         "unknown": query.show is Show.ORPHANS and not knows_orphans(crawl),
     }

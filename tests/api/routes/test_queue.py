@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
+from crawler.encryption import opened
 from crawler.models import AuditEntry, Crawl, Page
 from tests.api.calling import Caller
-from tests.factories import a_finished_crawl, a_page
+from tests.factories import a_crawl_that_logs_in, a_finished_crawl, a_group, a_page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
@@ -115,3 +117,31 @@ def test_a_change_that_cannot_be_used_is_named(by_ann: Caller, crawl: Crawl, bod
     assert response.json()["errors"][0]["field"] == field
     crawl.refresh_from_db()
     assert crawl.chosen.delay == 0.0
+
+
+def test_the_fields_of_a_log_in_are_replaced_and_told_by_their_number(by_ann: Caller, ann: User) -> None:
+    crawl = a_crawl_that_logs_in(ann)
+    typed = ["user=ann", "password=swordfish-3"]
+    response = by_ann.ask("patch", f"/crawls/{crawl.id}", {"login_fields": typed, "login_check": "a.me"})
+    assert response.json()["after"] == {"login_check": "a.me", "login_fields": 2}
+    assert "swordfish" not in response.content.decode()
+    crawl.refresh_from_db()
+    assert opened(crawl.sealed) == parse(headers=["X-Key: swordfish-1"], login_fields=typed)
+
+
+@pytest.mark.parametrize("fields", [["swordfish-3"], [], None, "password=swordfish-3", [{"password": "swordfish-3"}]])
+def test_fields_of_a_log_in_that_cannot_be_used_are_not_repeated(by_ann: Caller, ann: User, fields: Any) -> None:
+    crawl = a_crawl_that_logs_in(ann)
+    response = by_ann.ask("patch", f"/crawls/{crawl.id}", {"login_fields": fields})
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"].startswith("login_fields")
+    assert "swordfish" not in response.content.decode()
+    assert Crawl.objects.get(pk=crawl.pk).sealed == crawl.sealed
+
+
+def test_a_member_who_may_control_it_does_not_change_its_password(by_bob: Caller, ann: User, bob: User) -> None:
+    crawl = a_crawl_that_logs_in(ann, group=a_group("editors", ann, bob), group_controls=True)
+    path = f"/crawls/{crawl.id}"
+    assert by_bob.ask("patch", path, {"login_fields": ["user=bob"]}).status_code == 403
+    assert by_bob.ask("patch", path, {"login_check": "a.me"}).status_code == 200
+    assert len(opened(Crawl.objects.get(pk=crawl.pk).sealed).login_fields) == 2

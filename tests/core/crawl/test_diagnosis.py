@@ -68,6 +68,8 @@ SITUATIONS: dict[str, dict[str, Any]] = {
     },
     "no worker for fetch": {"fetch_workers": 0},
     "no worker for crawl": {"crawl_workers": 0},
+    "no worker for Scrapy": {"runs_scrapy": True, "stirred": True, "batches": [QUEUED]},
+    "a worker for Scrapy": {"runs_scrapy": True, "fetch_workers": 0, "scrapy_workers": 1, "batches": [FETCHING]},
     # RQ lists nobody, but somebody is at work
     "a worker RQ does not list": {"crawl_workers": 0, "fetch_workers": 0, "stirred": True},
     "a worker RQ does not list fetches": {

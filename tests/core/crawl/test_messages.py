@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from crawler.core.crawl.fetch_policy import FetchPolicy
 from crawler.core.crawl.hook_calls import HookCall
 from crawler.core.crawl.messages import (
     USUAL_VERSION,
     VERSION,
     Batch,
     BatchHead,
-    FetchPolicy,
     PageResult,
     PageTask,
     SitemapEntry,
@@ -48,7 +48,7 @@ def test_a_batch_travels_as_plain_values() -> None:
     assert Batch.from_plain(plain) == batch
     assert (
         msgspec.json.encode(plain["slices"])
-        == b'[["example.com",[[1,"http://example.com/",1,null,"page","","",""]],false]]'
+        == b'[["example.com",[[1,"http://example.com/",1,null,"page","","","",""]],false]]'
     )
 
 
@@ -87,10 +87,14 @@ BATCH = Batch(
         screenshot="page",
         screenshot_format="png",
         ignore_tls_errors=True,
+        engine="scrapy",
+        spider="shop.spiders.Prices",
+        login_url="http://example.com/login",
+        login_check="a.account",
     ),
     slices=(
         Slice("example.com", (PageTask(7, "http://example.com/a", 2, 1_800_000_000.0, "sitemap", '"x"', "yesterday"),)),
-        Slice("example.org", (PageTask(8, "http://example.org/", 1, rendering="root"),), suspects=True),
+        Slice("example.org", (PageTask(8, "http://example.org/", 1, rendering="root", request="{}"),), suspects=True),
     ),
     rendered=True,
 )
@@ -149,6 +153,9 @@ REPORT = SliceReport(
             ),
             hooks=(HookCall(hook="my_hooks.Prices", error="an error", timed_out=True, fields={"price": "number"}),),
             certificate_error="its certificate has expired",
+            engine_ended=True,
+            spider_requests={"http://example.com/c": "{}"},
+            logout_links=("http://example.com/bye",),
         ),
     ),
 )

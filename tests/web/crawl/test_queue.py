@@ -6,10 +6,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
+from crawler.encryption import opened
 from crawler.models import Crawl, Page
-from tests.factories import SITE, a_crawl, a_finished_crawl, a_group, a_page, a_person
+from tests.factories import SITE, a_crawl, a_crawl_that_logs_in, a_finished_crawl, a_group, a_page, a_person
 from tests.web.crawl.test_control import press, said
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
@@ -103,3 +105,92 @@ def test_a_member_who_may_control_it_changes_all_but_the_notices(as_bob: Client,
 def test_who_may_only_look_has_no_forms(as_bob: Client, ann: User, bob: User) -> None:
     crawl = a_crawl(ann, group=a_group("editors", ann, bob))
     assert "add_form" not in as_bob.get(f"/crawls/{crawl.id}/").context
+
+
+def test_the_pages_that_filters_leave_are_requested_again_from_their_table(as_ann: Client, crawl: Crawl) -> None:
+    a_page(crawl, f"{SITE}gone", 404)
+    a_page(crawl, f"{SITE}gone-too", 404)
+    Crawl.objects.update(discovered=3, outcomes={"2xx": 1, "4xx": 2}, statuses={"200": 1, "404": 2})
+    table = as_ann.get(f"/crawls/{crawl.id}/pages/?outcome=4xx&sort=-url").content.decode()
+    assert "Yes, request 2 pages again" in table
+    assert '<input type="hidden" name="outcome" value="4xx">' in table
+    response = press(as_ann, crawl, "again", filters="1", outcome="4xx")
+    assert response.redirect_chain == [(f"/crawls/{crawl.id}/pages/?outcome=4xx", 302)]
+    assert said(response) == ["Asked for again: 2 pages. The crawl was over and runs again."]
+    open_urls = Page.objects.filter(status=Page.OPEN).order_by("id").values_list("url", flat=True)
+    assert list(open_urls) == [f"{SITE}gone", f"{SITE}gone-too"]
+
+
+def test_a_filter_that_cannot_be_used_requests_nothing(as_ann: Client, crawl: Crawl) -> None:
+    press(as_ann, crawl, "again", filters="1", status="many")
+    assert not Page.objects.filter(status=Page.OPEN).exists()
+
+
+def test_who_only_sees_a_crawl_or_sees_too_many_pages_has_no_such_button(
+    as_ann: Client, as_bob: Client, crawl: Crawl, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, button = f"/crawls/{crawl.id}/pages/", "Request again …"
+    Crawl.objects.update(group=a_group("editors", bob))
+    assert button in as_ann.get(address).content.decode()
+    assert button not in as_bob.get(address).content.decode()
+    monkeypatch.setattr("crawler.web.tables.page_table.MAX_COUNTED", 0)
+    assert button not in as_ann.get(address).content.decode()
+
+
+def test_what_was_typed_is_kept_when_no_page_can_be_added(as_ann: Client, crawl: Crawl) -> None:
+    response = press(as_ann, crawl, "add", urls=f"{SITE}typed", priority="99", delay="10m")
+    assert response.status_code == 400
+    form = response.context["add_form"]
+    assert (form["urls"].value(), form["priority"].value(), form["delay"].value()) == (f"{SITE}typed", "99", "10m")
+    assert "<details open>" in response.content.decode()
+    assert not response.context["change_form"].is_bound
+
+
+def test_what_was_typed_is_kept_when_nothing_can_be_changed(as_ann: Client, crawl: Crawl) -> None:
+    response = press(as_ann, crawl, "change", max_pages="many", exclude="/typed/")
+    assert response.status_code == 400
+    assert said(response)[0].startswith("Nothing was changed: ")
+    form = response.context["change_form"]
+    assert (form["max_pages"].value(), form["exclude"].value()) == ("many", "/typed/")
+
+
+def test_the_fields_of_a_log_in_are_replaced_and_never_shown(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl_that_logs_in(ann)
+    assert "swordfish" not in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
+    response = press(as_ann, crawl, "change", **typed(as_ann, crawl, login_fields="user=ann\npassword=swordfish-3"))
+    assert said(response) == ["Changed: Fields of the log-in form (2)."]
+    assert "swordfish" not in response.content.decode()
+    crawl.refresh_from_db()
+    fields = ["user=ann", "password=swordfish-3"]
+    assert opened(crawl.sealed) == parse(headers=["X-Key: swordfish-1"], login_fields=fields)
+
+
+def test_fields_of_a_log_in_that_are_left_empty_stay(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl_that_logs_in(ann)
+    assert said(press(as_ann, crawl, "change", **typed(as_ann, crawl, delay="2"))) == ["Changed: Delay from 0 to 2."]
+    assert Crawl.objects.get().sealed == crawl.sealed
+
+
+def test_fields_of_a_log_in_that_cannot_be_used_are_not_sent_back(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl_that_logs_in(ann)
+    response = press(as_ann, crawl, "change", **typed(as_ann, crawl, login_fields="swordfish-3"))
+    assert said(response)[0].startswith("Nothing was changed: A field of the log-in form is typed as name=value")
+    assert response.context["change_form"]["login_fields"].lost
+    assert "swordfish" not in response.content.decode()
+
+
+def test_only_a_crawl_that_logs_in_has_the_fields_of_a_log_in_and_for_its_owner_alone(
+    as_ann: Client, as_bob: Client, ann: User, bob: User
+) -> None:
+    shared = {"group": a_group("editors", ann, bob), "group_controls": True}
+    with_login, without = a_crawl_that_logs_in(ann, **shared), a_crawl(ann, **shared)
+
+    def shown(browser: Client, crawl: Crawl) -> set[str]:
+        names = set(browser.get(f"/crawls/{crawl.id}/").context["change_form"].fields)
+        return names & {"login_fields", "login_check"}
+
+    assert shown(as_ann, with_login) == {"login_fields", "login_check"}
+    assert shown(as_bob, with_login) == {"login_check"}
+    assert shown(as_ann, without) == set()
+    press(as_bob, with_login, "change", delay="2", concurrency="4", login_fields="user=bob")
+    assert Crawl.objects.get(pk=with_login.pk).sealed == with_login.sealed

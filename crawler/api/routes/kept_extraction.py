@@ -1,0 +1,95 @@
+"""Operations that extract the fields of a crawl's pages again from kept HTML."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from ninja import Router, Schema
+from pydantic import ConfigDict, Field
+from redis.exceptions import RedisError
+
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.lookups import crawl_named
+from crawler.api.openapi import described
+from crawler.core.access.permissions import Right, Scope
+from crawler.core.errors import ServiceDown
+from crawler.core.extraction.rules import FieldRule, rules_of
+from crawler.crawls import kept_extraction
+from crawler.models import KeptExtraction
+from crawler.reports import text
+
+router = Router(tags=["extraction"])
+
+
+class Rules(Schema):
+    model_config = ConfigDict(extra="forbid")
+
+    fields: list[dict[str, Any]] = Field([], description="New rules, which then are the crawl's; without any its own.")
+
+
+class Extracted(Schema):
+    """How far an extraction is."""
+
+    seen: int = Field(description="Pages that were looked at.")
+    read: int = Field(description="Pages whose fields were replaced.")
+    missing: int = Field(description="HTML pages without kept HTML that can be read; they keep the fields they have.")
+    failed: int = Field(description="Pages that were left out, because workers died with them.")
+    done: bool
+    message: str = Field(description='The same in words; "" if fields were never extracted again.')
+
+
+EXAMPLE = {
+    "seen": 120,
+    "read": 117,
+    "missing": 3,
+    "failed": 0,
+    "done": True,
+    "message": "Done: 117 pages read again from kept HTML; 3 HTML pages without kept HTML that can be read.",
+}
+
+
+@router.post(
+    "/{uuid:crawl_id}/extract",
+    operation_id="extraction_read_kept",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Extracted,
+    summary="Extract fields again",
+    openapi_extra=described(EXAMPLE, sends={"fields": [{"name": "price", "selector": ".price", "type": "number"}]}),
+)
+def begin(request: ApiRequest, crawl_id: UUID, body: Rules | None = None) -> dict[str, Any]:
+    """A job reads the kept HTML of all pages, without asking the site; GET says how far it is. An extraction by the
+    same rules that is not done goes on."""
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    begun = kept_extraction.start(crawl, _rules(body))
+    with suppress(ServiceDown, RedisError):  # then `reconcile` sends the job
+        kept_extraction.send(crawl.id)
+    return _shown(begun)
+
+
+@router.get(
+    "/{uuid:crawl_id}/extract",
+    operation_id="extraction_get_kept",
+    auth=needs(Scope.CRAWLS_READ),
+    response=Extracted,
+    summary="Get how far that is",
+    openapi_extra=described(EXAMPLE),
+)
+def progress(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Of the last extraction from kept HTML; zeros if there was none."""
+    crawl = crawl_named(request, crawl_id)
+    return _shown(KeptExtraction.objects.filter(crawl=crawl).first())
+
+
+def _rules(body: Rules | None) -> tuple[FieldRule, ...]:
+    """BadInput if they cannot be used."""
+    return rules_of("fields", json.dumps(body.fields)) if body is not None and body.fields else ()
+
+
+def _shown(row: KeptExtraction | None) -> dict[str, Any]:
+    if row is None:
+        return {"seen": 0, "read": 0, "missing": 0, "failed": 0, "done": False, "message": ""}
+    counts = {name: getattr(row, name) for name in ("seen", "read", "missing", "failed")}
+    return {**counts, "done": row.done_at is not None, "message": text.kept_extraction(row)}
