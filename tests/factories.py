@@ -11,11 +11,13 @@ from django.utils import timezone
 
 from crawler.content import storage
 from crawler.content.shelf import Shelf, named
+from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.extraction.extractor import extract
 from crawler.core.html.link_codec import Occurrences, keys, packed
+from crawler.encryption import seal
 from crawler.models import Allowance, Crawl, Delivery, Notice, Page, PageFacts, PageLinks
 
 SITE = "https://example.com/"
@@ -30,6 +32,13 @@ def a_crawl(owner: User | None = None, *, options: CrawlOptions | None = None, *
     """A running crawl with nothing but its start URL."""
     values: dict[str, Any] = {"start_urls": [SITE], "discovered": 1, **fields}
     return Crawl.objects.create(owner=owner, options=(options or CrawlOptions()).to_plain(), **values)
+
+
+def a_crawl_that_logs_in(owner: User | None = None, **fields: Any) -> Crawl:
+    """Paused, as after a wrong password; it sends a header, too."""
+    sealed = seal(parse(headers=["X-Key: swordfish-1"], login_fields=["user=ann", "password=swordfish-2"]))
+    options = CrawlOptions(login_url=f"{SITE}login")
+    return a_crawl(owner, **{"options": options, "sealed": sealed, "state": State.PAUSED, **fields})
 
 
 def a_finished_crawl(owner: User | None = None, **fields: Any) -> Crawl:

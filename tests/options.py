@@ -26,6 +26,7 @@ class Judged:
     right: str
 
 
+LOGIN = "https://example.com/login"
 SITEMAP = "https://example.com/map.xml"
 HOOK = "https://example.com/hook"
 SLACK = "https://hooks.slack.com/services/T/B/X"
@@ -39,6 +40,8 @@ TYPED = {
     "stay_open": Typed("on", ["--stay-open"], True),
     "include": Typed("/a/\n/b/", ["--include", "/a/", "--include", "/b/"], ("/a/", "/b/")),
     "exclude": Typed(" /c/ ", ["--exclude", "/c/"], ("/c/",)),
+    "login_url": Typed(LOGIN, ["--login-url", LOGIN], LOGIN),
+    "login_check": Typed("a.account", ["--login-check", "a.account"], "a.account"),
     "subdomains": Typed("on", ["--subdomains"], True),
     "hosts": Typed("a.test\r\n*.b.test", ["--host", "a.test", "--host", "*.b.test"], ("a.test", "*.b.test")),
     "path_prefixes": Typed("/docs/", ["--path-prefix", "/docs/"], ("/docs/",)),
@@ -72,6 +75,8 @@ TYPED = {
     ),
     "screenshot": Typed("page", ["--screenshot", "page"], "page"),
     "screenshot_format": Typed("png", ["--screenshot-format", "png"], "png"),
+    "engine": Typed("scrapy", ["--engine", "scrapy"], "scrapy"),
+    "spider": Typed("shop.spiders.Prices", ["--spider", "shop.spiders.Prices"], "shop.spiders.Prices"),
     "revisit": Typed("on", ["--revisit"], True),
     "response_ttl": Typed("90", ["--cache", "90s"], 90.0),
     "deadline": Typed("1h 30m", ["--deadline", "90m"], 5400.0),
@@ -102,6 +107,8 @@ JUDGED = {
     "priorities": Judged("/a/", "gives no priority", "/a/=10"),
     "weight": Judged("11", "must be between 1 and 10", "10"),
     "include": Judged("(", "is not a usable regular expression", "/a/"),
+    "login_url": Judged("ftp://example.com/login", "This is no log-in page: ", LOGIN),
+    "login_check": Judged("a[", "Sign of being logged in", "a.account"),
     "exclude": Judged("a\n(", "is not a usable regular expression", "a\nb"),
     "sitemap_urls": Judged("map.xml", "names a site and no sitemap", SITEMAP),
     "concurrency": Judged("65", "must be between 1 and 64", "64"),
@@ -114,6 +121,7 @@ JUDGED = {
     "wait_for": Judged("main\np[", "malformed attribute selector", "main\n#app > p"),
     "blocked_hosts": Judged("ads.example:8080", "leave it out", "*.ads.example"),
     "render_timeout": Judged("0", "must be more than 0 seconds", "20s"),
+    "spider": Judged("Prices", "names no spider", "shop.spiders.Prices"),
     "response_ttl": Judged("367d", "at most 366 days", "10m"),
     "drop_parameters": Judged("a b", "is not the name of a parameter", "ref_*"),
     "notify_emails": Judged("me", "is not an e-mail address", "me@example.com"),

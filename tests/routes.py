@@ -34,7 +34,6 @@ LOGGING_IN = "a person gets a session by it; a program has a token"
 OF_THE_FORM = "it checks one field while the form is filled in; a program sends all fields, and gets the same errors"
 A_DRAWING = "it is drawn from the result of another operation"
 NOT_BY_TOKEN = "a stolen token must not take over the account, nor create further tokens"
-BY_HAND = "it is for rules and hooks that were just changed; a program that runs on the machine has manage.py extract"
 OPEN_ANYWAY = "it is for machines already"
 
 WEB = [
@@ -104,16 +103,18 @@ WEB = [
     WebRoute("crawl-release-traps", "POST", CONTROL, ("POST /crawls/{crawl_id}/traps/release",)),
     WebRoute("crawl-pause", "POST", CONTROL, ("POST /crawls/{crawl_id}/pause",)),
     WebRoute("crawl-resume", "POST", CONTROL, ("POST /crawls/{crawl_id}/resume",)),
-    WebRoute("crawl-add", "POST", CONTROL, ("POST /crawls/{crawl_id}/urls",)),
+    WebRoute("crawl-add", "POST", (302, 404, 403, 400, 403, 400, 400), ("POST /crawls/{crawl_id}/urls",)),
     WebRoute("crawl-again", "POST", CONTROL, ("POST /crawls/{crawl_id}/again",)),
     WebRoute("crawl-change", "POST", CONTROL, ("PATCH /crawls/{crawl_id}",)),
     WebRoute("crawl-finish", "POST", CONTROL, ("POST /crawls/{crawl_id}/finish",)),
     WebRoute("crawl-cancel", "POST", CONTROL, ("POST /crawls/{crawl_id}/cancel",)),
     WebRoute("crawl-retry-failed", "POST", CONTROL, ("POST /crawls/{crawl_id}/retry-failed",)),
-    WebRoute("crawl-extract", "POST", CONTROL, BY_HAND),
+    WebRoute("crawl-extract", "POST", CONTROL, ("POST /crawls/{crawl_id}/extract",)),
     WebRoute("crawl-delete", "POST", OWN, ("DELETE /crawls/{crawl_id}",)),
     WebRoute("crawl-share", "POST", OWN, ("POST /crawls/{crawl_id}/share",)),
     WebRoute("crawl-keep", "POST", OWN, ("POST /crawls/{crawl_id}/keep",)),
+    WebRoute("dead-letters", "GET", EVERYBODY, ("GET /dead-letters", "GET /dead-letters/counts")),
+    WebRoute("dead-letters-retry", "POST", (302,) * 7, ("POST /dead-letters/retry",)),
     WebRoute("schedule-list", "GET", EVERYBODY, ("GET /schedules", "GET /schedules/{schedule_id}")),
     WebRoute("schedule-pause", "POST", CONTROL, ("POST /schedules/{schedule_id}/pause",)),
     WebRoute("schedule-resume", "POST", CONTROL, ("POST /schedules/{schedule_id}/resume",)),
@@ -200,6 +201,8 @@ API = [
     ApiRoute("post", "/crawls/{crawl_id}/retry-failed", WRITE),
     ApiRoute("post", "/crawls/{crawl_id}/urls", WRITE, 200, {"urls": ["https://example.com/new"]}),
     ApiRoute("post", "/crawls/{crawl_id}/again", WRITE, 200, {"pages": [7]}),
+    ApiRoute("post", "/crawls/{crawl_id}/extract", WRITE, 422),  # it kept no HTML
+    ApiRoute("get", "/crawls/{crawl_id}/extract", READ),
     ApiRoute("post", "/crawls/{crawl_id}/hosts/{host}/forget", WRITE),
     ApiRoute("get", "/crawls/{crawl_id}/pages", READ),
     ApiRoute("get", "/crawls/{crawl_id}/pages/{page_id}", READ),
@@ -209,12 +212,16 @@ API = [
     ApiRoute("get", "/crawls/{crawl_id}/pages/{page_id}/links-out", READ),
     ApiRoute("get", "/crawls/{crawl_id}/pages/{page_id}/links-in", READ),
     ApiRoute("get", "/crawls/{crawl_id}/dead-letters", READ),
+    ApiRoute("get", "/crawls/{crawl_id}/queue", READ),
     ApiRoute("get", "/crawls/{crawl_id}/orphans", READ),
     ApiRoute("get", "/crawls/{crawl_id}/traps", READ),
     ApiRoute("post", "/crawls/{crawl_id}/traps/release", WRITE),
     ApiRoute("get", "/crawls/{crawl_id}/exports", READ),
     ApiRoute("get", "/crawls/{crawl_id}/exports/{export_format}", READ),
     ApiRoute("get", "/crawls/{crawl_id}/events", READ),
+    ApiRoute("get", "/dead-letters", READ, of_one=False),
+    ApiRoute("get", "/dead-letters/counts", READ, of_one=False),
+    ApiRoute("post", "/dead-letters/retry", WRITE, 200, {"all": True}, of_one=False),
     ApiRoute("post", "/extraction/preview", WRITE, 422, {"try_url": NOWHERE_URL}, of_one=False),  # no rules
     ApiRoute("get", "/channels", Scope.CHANNELS_READ, of_one=False),
     ApiRoute("post", "/channels", Scope.CHANNELS_WRITE, 201, CHANNEL, of_one=False),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -96,9 +97,20 @@ class Site(Server):
 
     def gaps(self) -> list[float]:
         """Seconds between one request and the next."""
+        return [later - earlier for (earlier, _), (later, _) in itertools.pairwise(self._moments())]
+
+    def out_of_turn(self, delay: float) -> list[str]:
+        """The paths of requests that came too late, or before their time, if turns are this many seconds apart."""
+        moments = self._moments()
+        return [
+            path
+            for (_, path), late in zip(moments, lateness([at for at, _ in moments], delay), strict=True)
+            if late > delay * 0.4
+        ]
+
+    def _moments(self) -> list[tuple[float, str]]:
         with self._lock:
-            moments = sorted(request.at for request in self.requests)
-        return [later - earlier for earlier, later in itertools.pairwise(moments)]
+            return sorted((request.at, request.path) for request in self.requests)
 
     def answer(self, request: Request) -> Reply:
         with self._lock:
@@ -108,6 +120,19 @@ class Site(Server):
         if callable(answer):
             answer = answer(before)
         return Reply(answer) if isinstance(answer, str) else answer
+
+
+def lateness(moments: Sequence[float], delay: float) -> list[float]:
+    """How long each request must have been on its way, in seconds, if turns are a whole delay apart.
+
+    One that was slow shortens the gap behind it, and is late by that alone. One that was sent too soon makes all late
+    that came before it, since their turns were earlier still.
+    """
+    turn, late = math.inf, []
+    for moment in reversed(moments):
+        turn = min(moment, turn - delay)
+        late.append(moment - turn)
+    return late[::-1]
 
 
 def _handler_of(server: Server) -> type[BaseHTTPRequestHandler]:

@@ -127,7 +127,7 @@ class Stack:
                 connection.close()
 
         secret = environment.kept_secret(self.folder / "secret_key")
-        queues = {name: {"URL": self.redis_url} for name in ("crawl", "fetch", "render")}
+        queues = {name: {"URL": self.redis_url} for name in ("crawl", "fetch", "render", "scrapy")}
         with (
             override_settings(REDIS_URL=self.redis_url, RQ_QUEUES=queues, SECRET_KEY=secret),
             ThreadPoolExecutor(1) as thread,

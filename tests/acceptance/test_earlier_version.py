@@ -4,8 +4,10 @@ begins a crawl, and whoever ends it, it is exact, and no attempt is lost."""
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
@@ -15,7 +17,7 @@ import pytest
 from crawler.core.crawl.counters import adds_up
 from tests.acceptance.test_killed import slow_site
 from tests.acceptance.test_stock_workers import EXPECTED
-from tests.site import Site
+from tests.site import Site, page
 from tests.stack import OWN_WORKER, ROOT, STOCK_WORKER, Stack
 
 pytestmark = pytest.mark.long
@@ -82,3 +84,26 @@ def test_one_machine_after_the_other(
         worker.wait(20)
         stack.spawn(*command, root=after)
     assert_exact(stack, crawl)
+
+
+def test_with_outcomes_that_an_earlier_version_does_not_know(stack: Stack, earlier: Path) -> None:
+    """Ours closes pages as excluded and ends; the earlier one goes on alone, and one of ours ends what it cannot."""
+    leaves = {f"/{kind}/{number}": page() for kind in ("old", "new") for number in range(20)}
+    with Site({"/": page(*leaves), **leaves}).serving() as site:
+        (ours,) = start_workers(stack, OWN_WORKER, ROOT)
+        crawl = stack.start(f"{site.url}/", delay=1.0, obey_robots=False, priorities=["/old/=9"])
+        stack.wait_for(lambda: len(site.requests) > 1)
+        stack.run("python", "manage.py", "change", str(crawl), "--exclude", "/old/", "--delay", "0.2")
+        stack.wait_for(lambda: "excluded" in stack.crawl(crawl)["outcomes"])
+        ours.terminate()
+        ours.wait(20)
+        requests = len(site.requests)
+        stack.spawn(*OWN_WORKER, root=earlier)
+        stack.wait_for(lambda: len(site.requests) > requests + 3)
+        stack.wait_for(lambda: len([path for path in site.hits if path.startswith("/new/")]) == 20)
+        stack.start_worker()
+        receipt = stack.wait_until_finished(crawl)
+    assert adds_up(receipt)
+    outcomes = Counter(row["outcome"] for row in stack.pages(crawl).values())
+    assert dict(outcomes) == json.loads(stack.crawl(crawl)["outcomes"])
+    assert (outcomes.total(), set(outcomes)) == (41, {"2xx", "excluded"})

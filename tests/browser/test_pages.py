@@ -57,11 +57,12 @@ def test_from_the_login_link_to_the_finished_notice_without_a_reload(web: Web, s
 
 
 def test_the_browser_tells_when_it_is_finished(web: Web, small_site: Site, browser: Browser) -> None:
-    context = browser.new_context(permissions=["notifications"])
+    context = browser.new_context()
     context.add_init_script(NOTIFICATIONS)
     tab = context.new_page()
     web.log_in(tab)
     start_crawl(tab, small_site.url)
+    context.grant_permissions(["notifications"])  # as in the browser's settings: the page learns of it
     expect(tab.get_by_text("This browser will tell you when it is finished.")).to_be_visible()
 
     web.start_worker()
@@ -81,6 +82,8 @@ def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
     expect(tab.get_by_label("Start URL")).to_be_focused()
 
     tab.get_by_label("Start URL").fill("https://example.com/")
+    tab.get_by_label("Start URL").blur()
+    expect(tab.get_by_role("alert")).to_be_hidden()  # which moves what is below it
     unfold(tab, "Scope")
     tab.get_by_label("Only URLs that match").fill("(")
     tab.get_by_role("button", name="Start").click()

@@ -8,6 +8,9 @@ processes      workers and the web process, and the supervisor that starts the d
 scene          all of these together for one run, and the stopwatches
 disturbances   the table of what can be done to a scene
 targets        which process is struck
+user           who adds pages, requests some again and changes options, in a process of their own
+hooked         the hook that is called meanwhile
+queue_*        what users do
 browser_*      the processes of a browser worker, and what can be done to them
 schedule       which of them happen in a run, and when: a seed decides
 evidence       what a run left behind

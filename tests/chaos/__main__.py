@@ -10,7 +10,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Container
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,9 +27,9 @@ from tests.chaos import site as sites
 from tests.chaos.database import Volume
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
-from tests.chaos.expected import Expected, measured, walked
+from tests.chaos.expected import Expected, measured, used_as_queue, walked
 from tests.chaos.report import Ran, Report
-from tests.chaos.run import UNDISTURBED, UNDISTURBED_WITH_BROWSERS, Grounds, run
+from tests.chaos.run import UNDISTURBED, UNDISTURBED_WITH_BROWSERS, UNDISTURBED_WITH_SCRAPY, Grounds, run
 from tests.chaos.scene import prepare
 from tests.chaos.schedule import Schedule, draw
 from tests.chaos.shop import CANARY_ADDRESS, expected_of, shop
@@ -41,7 +42,7 @@ SHOP_FINISH_SECONDS = 600.0  # after the last disturbance
 SHOP_MOMENT_SECONDS = 60.0
 LOG_LINES = 15  # of each process, shown when a run fails
 
-Find = Callable[[Container[str]], Expected]
+Find = Callable[[Evidence], Expected]
 
 
 def main() -> int:
@@ -55,17 +56,25 @@ def main() -> int:
     try:
         if given.render:
             return _with_browsers(given, folder, mount)
-        content = sites.folder(given.docs) if given.docs else sites.generated(given.pages or PAGES)
+        made_up = sites.queued if given.queue else sites.generated
+        content = sites.folder(given.docs) if given.docs else made_up(given.pages or PAGES)
         with sites.Site(content, given.latency / 1000).serving() as site:
-            grounds = Grounds(folder, prepare(folder / "template"), site, mount, acks_early=given.ack_early)
-            find = partial(walked, site, content)
-            return _session(given, grounds, None if given.docs else find(), find)
+            grounds = Grounds(folder, prepare(folder / "template"), site, mount)
+            grounds = replace(grounds, acks_early=given.ack_early, is_queue=given.queue, runs_scrapy=given.scrapy)
+            find = partial(_expected, site, content, grounds)
+            return _session(given, grounds, find)
     except KeyboardInterrupt:
         _say("interrupted; everything has ended")
         return 130
     finally:
         if not list(folder.glob("run-*")):
             shutil.rmtree(folder)
+
+
+def _expected(site: sites.Site, content: sites.Content, grounds: Grounds, found: Evidence) -> Expected:
+    if grounds.is_queue:
+        return used_as_queue(site, content, found)
+    return walked(site, content, found.lost if grounds.acks_early else ())
 
 
 def _with_browsers(given: argparse.Namespace, folder: Path, mount: bool) -> int:
@@ -75,7 +84,7 @@ def _with_browsers(given: argparse.Namespace, folder: Path, mount: bool) -> int:
         with sites.Site(shop(known, canary.address), given.latency / 1000).serving() as site:
             template = prepare(folder / "template")
             grounds = Grounds(folder, template, site, mount, canary, SHOP_FINISH_SECONDS, SHOP_MOMENT_SECONDS)
-            return _session(given, grounds, expected_of(known, site))
+            return _session(given, grounds, lambda found: expected_of(known, site))
     finally:
         canary.close()
 
@@ -93,6 +102,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--ack-early", action="store_true", help="crawl with --ack early: pages of killed workers are lost, no others"
     )
+    parser.add_argument(
+        "--queue",
+        action="store_true",
+        help="with users who add pages, request some again and change options; and hooks",
+    )
+    parser.add_argument("--scrapy", action="store_true", help="run the pages through Scrapy, with two workers for it")
     parser.add_argument("--render", action="store_true", help="crawl an application whose pages Chromium has to render")
     parser.add_argument(
         "--pages",
@@ -109,8 +124,15 @@ def _arguments() -> argparse.Namespace:
         parser.error("--pages is at least 20, and not for --docs")
     if given.render and (trouble := "it crawls a site of its own, not --docs" if given.docs else _why_no_browser()):
         parser.error(f"--render: {trouble}")
-    if given.ack_early and (given.docs or given.render):
-        parser.error("--ack-early is for the made-up site, whose links are known; leave out --docs and --render")
+    for name in ("ack_early", "queue"):
+        if getattr(given, name) and (given.docs or given.render):
+            parser.error(
+                f"--{name.replace('_', '-')} is for the made-up site, whose links are known; no --docs, --render"
+            )
+    if given.ack_early and given.queue:
+        parser.error("--queue expects each page to have its outcome; leave out --ack-early")
+    if given.scrapy and (given.render or find_spec("scrapy") is None):
+        parser.error("--scrapy: it needs Scrapy (pip install -r requirements-scrapy.txt), and goes without --render")
     if given.seed is None:
         given.seed = random.randrange(1_000_000)
     return given
@@ -124,18 +146,20 @@ def _why_no_browser() -> str:
     return "" if chromium.installed(os.environ.get("CRAWLER_CHROMIUM", "")) else NO_CHROMIUM
 
 
-def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None, find: Find | None = None) -> int:
-    """`known`: what is expected of the undisturbed crawl already, so that it is judged as the others are. `find`: what
-    is expected where pages are lost with their workers, by the paths of these."""
+def _session(given: argparse.Namespace, grounds: Grounds, find: Find) -> int:
+    """`find`: what is expected of a crawl of the made-up site. Of others it is what the undisturbed crawl found."""
     calm_schedule = UNDISTURBED_WITH_BROWSERS if grounds.renders else UNDISTURBED
+    calm_schedule = UNDISTURBED_WITH_SCRAPY if grounds.runs_scrapy else calm_schedule
     left_out = () if grounds.mount else tuple(kind.name for kind in KINDS.values() if kind.volume)
     if left_out:
         _say(f"left out, because no volume may be mounted here: {', '.join(left_out)}")
+    if grounds.runs_scrapy:  # after them a worker is alone, which is none for Scrapy
+        left_out += ("kill-everything-stock", "kill-everything-own")
     _say("crawling undisturbed")
     calm = _uninterrupted(grounds, calm_schedule, None)
     pages = batch_pages()
     named = str(given.docs or ("an application" if grounds.renders else "made up"))
-    expected = known or measured(calm)
+    expected = measured(calm) if given.docs else find(calm)
     if faults := judge(calm, expected, pages).faults:
         _explain(grounds, calm_schedule, calm, faults, given)
         return 1
@@ -144,9 +168,9 @@ def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None
     ran: list[Ran] = []
     try:
         for number in range(given.runs):
-            ran.append(_one(given, grounds, expected, find, pages, number, left_out))
+            ran.append(_one(given, grounds, expected, None if given.docs else find, pages, number, left_out))
     finally:
-        report = Report(named, calm, ran, left_out, grounds.renders, grounds.acks_early)
+        report = Report(named, calm, ran, left_out, grounds.renders, grounds.acks_early, grounds.is_queue)
         _write(given, report)
         print(report.text())
     return 0 if report.exact and report.in_time else 1
@@ -161,10 +185,10 @@ def _one(
     number: int,
     left_out: tuple[str, ...],
 ) -> Ran:
-    schedule = draw(given.seed + number, left_out, rendered=grounds.renders)
+    schedule = draw(given.seed + number, left_out, rendered=grounds.renders, queue=grounds.is_queue, more=grounds.more)
     _say(f"run {number + 1}/{given.runs}: {schedule}")
     evidence = _uninterrupted(grounds, schedule, len(expected.hits))
-    verdict = judge(evidence, find(evidence.lost) if find and grounds.acks_early else expected, pages)
+    verdict = judge(evidence, find(evidence) if find else expected, pages)
     ran = Ran(schedule, evidence, verdict)
     lost = f", {len(evidence.lost)} pages lost with their workers" if grounds.acks_early else ""
     _say(
@@ -208,7 +232,8 @@ def _explain(
             _say(f"  {line}")
     site = f" --docs {given.docs}" if given.docs else " --render" if given.render else ""
     pages = f" --pages {given.pages}" if given.pages else ""
-    early = " --ack-early" if given.ack_early else ""
+    early = " --ack-early" if given.ack_early else " --queue" if given.queue else ""
+    early += " --scrapy" if given.scrapy else ""
     again = f"bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{site}{pages}{early}"
     _say(f"  kept: {folder}; once more: {again}")
 

@@ -15,6 +15,8 @@ from random import Random
 import redis
 
 from tests.chaos import browser_disturbances as browsers
+from tests.chaos import queue_disturbances as queue
+from tests.chaos import scrapy_disturbances as scrapy
 from tests.chaos.processes import Place, Role, children_of, family, send
 from tests.chaos.scene import Scene
 from tests.chaos.targets import FIND_SECONDS, chosen, holders
@@ -31,6 +33,7 @@ class Kind:
     resets: bool = True  # pages that were handed out may have to be asked for again
     volume: bool = False  # needs a volume of its own
     renders: bool = True  # may happen where pages need a browser
+    queue: bool = False  # what a user does to a crawl that is used as a queue
 
 
 def kill_stock_worker(scene: Scene, dice: Random) -> str | None:
@@ -278,6 +281,8 @@ def _lock_database(scene: Scene, seconds: float) -> str | None:
 
 _STOCK, _OWN, _BROWSER = frozenset({Role.STOCK}), frozenset({Role.OWN}), frozenset({Role.BROWSER})
 
+_SCRAPY = frozenset({Role.SCRAPY})
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -305,11 +310,19 @@ KINDS = {
         Kind("kill-browser-worker", browsers.kill_browser_worker, 4, _BROWSER),
         Kind("stop-browser-worker", browsers.stop_browser_worker, 1, _BROWSER),
         Kind("terminate-browser-worker", browsers.terminate_browser_worker, 1, _BROWSER),
+        Kind("add-pages", queue.add_pages, 3, resets=False, renders=False, queue=True),
+        Kind("request-again", queue.request_again, 3, resets=False, renders=False, queue=True),
+        Kind("change-options", queue.change_options, 3, resets=False, renders=False, queue=True),
+        Kind("kill-scrapy", scrapy.kill_scrapy, 5, _SCRAPY),
+        Kind("kill-scrapy-worker", scrapy.kill_scrapy_worker, 5, _SCRAPY),
         Kind("kill-everything", browsers.kill_everything_with_browsers, 1.5, _BROWSER),
     )
 }
 
 
-def kinds_of(*, rendered: bool) -> list[Kind]:
-    """What can be done to a crawl with browser workers, or to one without."""
-    return [kind for kind in KINDS.values() if (kind.renders if rendered else Role.BROWSER not in kind.needs)]
+def kinds_of(*, rendered: bool, queue: bool = False, scrapy: bool = False) -> list[Kind]:
+    """What can be done to a crawl with browser workers, or to one without; what users do only to a `queue`, and what
+    strikes workers for Scrapy only where they run."""
+    kinds = [kind for kind in KINDS.values() if queue or not kind.queue]
+    kinds = [kind for kind in kinds if scrapy or Role.SCRAPY not in kind.needs]
+    return [kind for kind in kinds if (kind.renders if rendered else Role.BROWSER not in kind.needs)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,11 +13,16 @@ from uuid import UUID
 
 import redis
 
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.frontier.browser_places import BrowserPlaces
 from tests.chaos.browser_processes import orphans
+from tests.chaos.hooked import CALLED, KILLS
 from tests.chaos.memory import Memory
 from tests.chaos.processes import Role, children_of
 from tests.chaos.scene import Clocked, Scene, Struck
+from tests.chaos.user import User
+
+ASKED = (Category.FETCHED, Category.FAILED)
 
 Page = tuple[str, int | None]
 """Outcome ("" while open) and HTTP status."""
@@ -77,6 +83,20 @@ class Evidence:
     announced: float | None  # seconds from the last closing to the notice, where nothing was being disturbed
     shown: Mapping[str, Shown] = field(default_factory=dict)  # URL -> of pages that were rendered
     knocks: int = 0  # connections to the address that no page may reach
+    rounds: int = 1
+    user: User | None = None  # who uses the crawl as a queue; else no page is opened again
+    hook_kills: int = 0  # processes that a hook has killed
+    not_called: Sequence[str] = ()  # calls of hooks that were not made
+
+    @property
+    def opened(self) -> Counter[str]:
+        """Path -> times it was opened again."""
+        return Counter(urlsplit(closing.url).path for closing in self.closings if closing.new == 0)
+
+    @property
+    def left_out(self) -> int:
+        """Pages that a pattern closed."""
+        return sum(outcome == "excluded" for outcome, _ in self.pages.values())
 
     @property
     def lost(self) -> set[str]:
@@ -91,7 +111,9 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         "SELECT url, outcome, http_status, deaths, rendering, title FROM crawler_page WHERE crawl_id = ?", of_crawl
     )
     crawl = scene.database.rows("SELECT * FROM crawler_crawl WHERE id = ?", of_crawl)[0]
-    told = scene.database.rows("SELECT receipt FROM crawler_notice WHERE crawl_id = ?", of_crawl)
+    told = scene.database.rows(
+        "SELECT receipt FROM crawler_notice WHERE crawl_id = ? AND event <> 'crawl.page' ORDER BY round", of_crawl
+    )
     closings = scene.database.rows("SELECT url, old, new FROM chaos_page ORDER BY rowid")
     finishes = scene.database.rows("SELECT old, new, open, pages FROM chaos_crawl ORDER BY rowid")
     return Evidence(
@@ -103,7 +125,7 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         disagreements=[row["what"] for row in scene.database.rows("SELECT what FROM crawler_disagreement")],
         notices=len(told),
         received=[received.id for received in scene.site.received],
-        receipt=json.loads(told[0]["receipt"]) if told else {},
+        receipt=json.loads(told[-1]["receipt"]) if told else {},
         left_in_redis=left_in_redis(scene.memory, scene.crawl),
         left_in_queues=left_in_queues(scene.memory),
         left_working=[*left_working(scene), *orphans()],
@@ -117,7 +139,29 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         announced=_announced(scene, calm),
         shown={row["url"]: (row["rendering"], row["title"]) for row in rows if row["rendering"]},
         knocks=len(scene.canary.knocks) if scene.canary else 0,
+        rounds=crawl["round"],
+        user=scene.user,
+        hook_kills=len(list(scene.hooks.glob(KILLS))),
+        not_called=not_called(scene) if scene.user else (),
     )
+
+
+def rounds(scene: Scene) -> int:
+    return int(scene.database.rows("SELECT round FROM crawler_crawl WHERE id = ?", scene.crawl.hex)[0]["round"])
+
+
+def not_called(scene: Scene) -> list[str]:
+    """What hooks were not told of: each page that was requested, and the end of each round."""
+    noted = set((scene.hooks / CALLED).read_text().splitlines()) if (scene.hooks / CALLED).exists() else set()
+    rows = scene.database.rows("SELECT url, outcome FROM crawler_page WHERE crawl_id = ?", scene.crawl.hex)
+    asked = [row["url"] for row in rows if row["outcome"] and Outcome(row["outcome"]).category in ASKED]
+    wanted = {f"closed {urlsplit(url).path}" for url in asked}
+    return sorted((wanted | {f"finished {number}" for number in range(1, rounds(scene) + 1)}) - noted)
+
+
+def are_pending(scene: Scene) -> bool:
+    """Whether calls of hooks are to be made once more: a worker that a hook has killed may have noted nothing."""
+    return bool(scene.database.rows("SELECT id FROM crawler_delivery WHERE state = 'pending' LIMIT 1"))
 
 
 def nothing_left(scene: Scene) -> bool:
@@ -165,7 +209,7 @@ def _times(scene: Scene, what: Clocked) -> list[float]:
 
 def _announced(scene: Scene, calm: float) -> float | None:
     closed = scene.database.rows("SELECT MAX(at) AS at FROM chaos_page WHERE new = 1")[0]["at"]
-    if closed is None or not scene.site.received or closed < scene.quiet_since + calm:
+    if scene.user or closed is None or not scene.site.received or closed < scene.quiet_since + calm:
         return None
     return scene.site.received[0].at - float(closed)
 

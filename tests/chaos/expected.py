@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.chaos.evidence import Evidence, Page, Shown
+from tests.chaos.queue_disturbances import ARCHIVE
 from tests.chaos.site import Content, Site
 
 
@@ -24,12 +26,43 @@ def measured(undisturbed: Evidence) -> Expected:
     return Expected(undisturbed.pages, undisturbed.hits, undisturbed.receipt, undisturbed.shown)
 
 
-def walked(site: Site, content: Content, lost: Container[str] = ()) -> Expected:
+def used_as_queue(site: Site, content: Content, evidence: Evidence) -> Expected:
+    """What is expected of a crawl to which a user did all that. The pages the user added that are in the table lead on;
+    a leaf of the archive may have been left out by a pattern."""
+    there = {urlsplit(url).path: page for url, page in evidence.pages.items()}
+    added = {path for path in there if re.fullmatch(r"/(extra|archive)/[^/]+", path)}
+    expected = walked(
+        site,
+        content,
+        roots=(
+            "/",
+            *sorted(
+                added
+                | {path for path in (evidence.user.added() if evidence.user else ()) if path.startswith("/extra/")}
+            ),
+        ),
+    )
+    left_out = [path for path in map(_path, expected.pages) if path.startswith(ARCHIVE)]
+    pages, hits = dict(expected.pages), Counter(expected.hits) + evidence.opened
+    for path in left_out:
+        if there.get(path, ("excluded", None)) == ("excluded", None):
+            hits.pop(path)
+            pages.pop(site.origin + path)
+            if path in there:
+                pages[site.origin + path] = ("excluded", None)
+    return Expected(pages, hits, _receipt({_path(url): page for url, page in pages.items()}))
+
+
+def _path(url: str) -> str:
+    return urlsplit(url).path
+
+
+def walked(site: Site, content: Content, lost: Container[str] = (), roots: Sequence[str] = ("/",)) -> Expected:
     """For the generated site, whose links are plain paths and whose robots.txt forbids `/private/`. The pages at these
     paths were lost with their workers, which may have asked for them, and lead nowhere."""
     found: dict[str, Page] = {}
     hits = Counter({"/robots.txt": 1})
-    waiting = ["/"]
+    waiting = [*roots]
     while waiting:
         path = waiting.pop()
         if path in found:
@@ -59,7 +92,7 @@ def _receipt(found: Mapping[str, Page]) -> dict[str, Any]:
         "discovered": len(found),
         "fetched": statuses.total(),
         "failed": outcomes["lost"],
-        "skipped": {"robots": outcomes["robots"]} if outcomes["robots"] else {},
+        "skipped": {name: outcomes[name] for name in ("robots", "excluded") if outcomes[name]},
         "cancelled": 0,
         "statuses": dict(statuses),
     }

@@ -21,12 +21,14 @@ class Role(StrEnum):
     OWN = "own"  # the project's worker class
     WEB = "web"  # the web process; nobody looks at its pages
     BROWSER = "browser"  # the project's worker class that renders pages
+    SCRAPY = "scrapy"  # the project's worker class, for pages that run through Scrapy
 
 
 COMMANDS = {
     Role.STOCK: ("rq", "worker", "crawl", "fetch"),
     Role.OWN: ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch"),
     Role.BROWSER: ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render"),
+    Role.SCRAPY: ("rq", "worker", "-w", "crawler.worker.Worker", "scrapy"),
     Role.WEB: ("gunicorn", "settings.wsgi", "--threads", "2", "--no-control-socket", "--bind"),
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.chaos.disturbances import kinds_of
 from tests.chaos.evidence import Evidence
+from tests.chaos.processes import Role
 from tests.chaos.schedule import Schedule
 from tests.chaos.verdict import Verdict
 
@@ -51,6 +52,7 @@ class Report:
     left_out: Sequence[str]  # kinds of disturbance that cannot be had here
     renders: bool = False
     acks_early: bool = False
+    is_queue: bool = False
 
     @property
     def exact(self) -> bool:
@@ -63,6 +65,7 @@ class Report:
     def lines(self) -> list[tuple[str, str]]:
         """Label and value."""
         kinds = Counter(struck.kind for ran in self.ran for struck in ran.evidence.struck)
+        with_scrapy = any(Role.SCRAPY in ran.schedule.crew for ran in self.ran)
         shares = [ran.refetched_share for ran in self.ran] or [0.0]
         return [
             ("site", f"{self.site}, {len(self.undisturbed.pages)} pages"),
@@ -71,7 +74,7 @@ class Report:
             ("disturbances", str(kinds.total())),
             *(
                 (f"- {kind.name}", "left out on this machine" if kind.name in self.left_out else str(kinds[kind.name]))
-                for kind in kinds_of(rendered=self.renders)
+                for kind in kinds_of(rendered=self.renders, queue=self.is_queue, scrapy=with_scrapy)
             ),
             ("pages in all", str(sum(len(ran.evidence.pages) for ran in self.ran))),
             ("pages lost", self._number("lost")),
@@ -86,12 +89,31 @@ class Report:
             ("pages fetched again", f"median {statistics.median(shares):.1%}, at most {max(shares):.1%}"),
             *self._lost_with_workers(),
             *self._rendered(),
+            *self._used_as_queue(),
             *((label, _seconds(slowest, number, target)) for label, slowest, number, target in self._times()),
         ]
 
     def _lost_with_workers(self) -> list[tuple[str, str]]:
         lost = str(sum(len(ran.evidence.lost) for ran in self.ran))
         return [("pages of killed workers that were not tried again", lost)] if self.acks_early else []
+
+    def _used_as_queue(self) -> list[tuple[str, str]]:
+        """What users and hooks did."""
+        if not self.is_queue:
+            return []
+        users = [ran.evidence.user for ran in self.ran if ran.evidence.user is not None]
+        verbs = ("add", "again", "change")
+        return [
+            (
+                "calls of users that were answered",
+                ", ".join(f"{sum(u.number_of(v) for u in users)} {v}" for v in verbs),
+            ),
+            ("users killed in a call or after it", str(sum(user.deaths for user in users))),
+            ("pages opened again", str(sum(ran.evidence.opened.total() for ran in self.ran))),
+            ("pages that a pattern left out", str(sum(ran.evidence.left_out for ran in self.ran))),
+            ("rounds", str(sum(ran.evidence.rounds for ran in self.ran))),
+            ("workers that a hook has killed", str(sum(ran.evidence.hook_kills for ran in self.ran))),
+        ]
 
     def _rendered(self) -> list[tuple[str, str]]:
         if not self.renders:

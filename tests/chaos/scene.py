@@ -19,9 +19,11 @@ from crawler.frontier.frontier import Frontier
 from crawler.launch.process_group import Children
 from tests.chaos.browser_processes import end_browsers
 from tests.chaos.database import Database, Volume
+from tests.chaos.hooked import FOLDER, HARSH, HOOK_SECONDS
 from tests.chaos.memory import Memory, free_port
 from tests.chaos.processes import BROWSER_PLACES, Crew, Role
 from tests.chaos.site import Site
+from tests.chaos.user import User
 from tests.hostile.server import Canary
 from tests.stack import Stack
 
@@ -75,6 +77,7 @@ class Scene:
     expected: int | None
     canary: Canary | None = None  # what no page may reach
     acks_early: bool = False  # pages of dead workers are not asked for again
+    user: User | None = None  # who uses the crawl as a queue
     crawl: UUID = field(default_factory=lambda: UUID(int=0))
     struck: list[Struck] = field(default_factory=list)
     stopwatches: list[Stopwatch] = field(default_factory=list)
@@ -96,11 +99,20 @@ class Scene:
     @property
     def over(self) -> bool:
         """Whether the crawl's row says so; asked ten times a second at most."""
-        if not self._over and time.monotonic() - self._looked_at > 0.1:
+        if (not self._over or self.user) and time.monotonic() - self._looked_at > 0.1:
             self._looked_at = time.monotonic()
             rows = self.database.glance("SELECT state FROM crawler_crawl WHERE id = ?", self.crawl.hex)
             self._over = any(row["state"] != "running" for row in rows or ())
         return self._over
+
+    def goes_on(self) -> None:
+        """The crawl was over, and runs again."""
+        self._over, self._looked_at = False, 0.0
+
+    @property
+    def hooks(self) -> Path:
+        """Where hooks note their calls."""
+        return self.folder / "hooks"
 
     @property
     def settled(self) -> bool:
@@ -207,8 +219,11 @@ def set_up(
     expected: int | None,
     mount: bool,
     canary: Canary | None = None,
+    *,
+    is_queue: bool = False,
 ) -> Iterator[Scene]:
-    """A fresh database, Redis and crew. Afterwards nothing runs and nothing is mounted; the folder is left."""
+    """A fresh database, Redis and crew; for a queue with a user and hooks. Afterwards nothing runs and nothing is
+    mounted; the folder is left."""
     folder.mkdir(parents=True)
     temporary = folder / "tmp"  # Chromium's profiles, some of which a killed one leaves behind
     temporary.mkdir()
@@ -225,13 +240,20 @@ def set_up(
         memory.start()
         stack = Stack(folder, memory.url, DATABASE_URL=f"sqlite:///{file}")
         environment = {**stack.env, "TMPDIR": str(temporary), "CRAWLER_BROWSER_PLACES": str(BROWSER_PLACES)}
+        if is_queue:
+            (folder / "hooks").mkdir()
+            stack.env |= {"CRAWLER_HOOKS": HARSH, "CRAWLER_HOOK_SECONDS": f"{HOOK_SECONDS}", FOLDER: f"{folder}/hooks"}
+            environment |= stack.env
         crew = Crew(children, folder, environment, roles, f"127.0.0.1:{free_port()}", dice)
         database = Database(file)
         scene = Scene(folder, site, database, volume if mount else None, memory, crew, stack, dice, expected, canary)
+        scene.user = User(folder, stack.env, site.origin) if is_queue else None
         try:
             yield scene
         finally:
             crew.kill_everybody()
+            if scene.user is not None:
+                scene.user.end()
             scene.browsers_left = end_browsers(END_SECONDS)
             memory.kill()
             memory.client.close()

@@ -26,6 +26,7 @@ BROWSER_CREWS: tuple[tuple[float, tuple[Role, ...]], ...] = (
 """The same where pages need a browser."""
 
 LEAST, MOST = 4, 6  # disturbances in a run
+USED = 8  # what users do in a run, besides, if it is used as a queue
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,23 @@ class Schedule:
         return f"seed {self.seed}; workers: {', '.join(self.crew)}; {'; '.join(map(str, self.planned))}"
 
 
-def draw(seed: int, left_out: Sequence[str] = (), *, rendered: bool = False) -> Schedule:
-    """The schedule of a seed. `left_out`: kinds that cannot be had on this machine. `rendered`: for browser workers."""
+def draw(
+    seed: int,
+    left_out: Sequence[str] = (),
+    *,
+    rendered: bool = False,
+    queue: bool = False,
+    more: tuple[Role, ...] = (),
+) -> Schedule:
+    """The schedule of a seed. `left_out`: kinds that cannot be had on this machine. `rendered`: for browser workers.
+    `queue`: with a user who uses the crawl as one. `more`: workers beside those that are drawn."""
     dice, crews = Random(seed), BROWSER_CREWS if rendered else CREWS
-    crew = dice.choices([crew for _, crew in crews], [weight for weight, _ in crews])[0]
-    kinds = [kind for kind in kinds_of(rendered=rendered) if kind.name not in left_out and kind.needs <= set(crew)]
+    crew = dice.choices([crew for _, crew in crews], [weight for weight, _ in crews])[0] + more
+    kinds = [
+        kind
+        for kind in kinds_of(rendered=rendered, scrapy=Role.SCRAPY in crew)
+        if kind.name not in left_out and kind.needs <= set(crew)
+    ]
     number = dice.randint(LEAST, MOST)
     moments = sorted(dice.uniform(0.02, 0.95) for _ in range(number))
     if dice.random() < 0.3:
@@ -65,7 +78,15 @@ def draw(seed: int, left_out: Sequence[str] = (), *, rendered: bool = False) -> 
         Planned(kind.name, round(at, 3), dice.random() < 0.6, dice.randrange(1 << 30))
         for kind, at in zip(_without_repetition(kinds, number, dice), moments, strict=True)
     )
-    return Schedule(seed, crew, planned)
+    return Schedule(seed, crew, _with_users(planned, dice) if queue else planned)
+
+
+def _with_users(planned: tuple[Planned, ...], dice: Random) -> tuple[Planned, ...]:
+    """Users do the same again and again, and do not wait for anything to settle."""
+    kinds = [kind for kind in kinds_of(rendered=False, queue=True) if kind.queue]
+    drawn = dice.choices(kinds, [kind.weight for kind in kinds], k=USED)
+    users = (Planned(kind.name, round(dice.uniform(0.02, 1), 3), False, dice.randrange(1 << 30)) for kind in drawn)
+    return tuple(sorted((*planned, *users), key=lambda each: each.at))
 
 
 def _without_repetition(kinds: Sequence[Kind], number: int, dice: Random) -> list[Kind]:

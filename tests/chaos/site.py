@@ -152,6 +152,24 @@ def generated(pages: int) -> Content:
     return content
 
 
+def queued(pages: int) -> Content:
+    """The same site, with a leaf in /archive/ that some pages link to, and others in /extra/ that no page links to."""
+    site = generated(pages)
+
+    def content(path: str, before: int) -> Reply:
+        if path.startswith("/archive/") or path.endswith("/more"):
+            return Reply(page())
+        if path.startswith("/extra/"):
+            return Reply(page(f"{path}/more", "/"))
+        reply = site(path, before)
+        number = path.removeprefix("/page/")
+        if reply.status == 200 and number.isdigit() and int(number) % 5 == 0:
+            return Reply(f'{reply.body!s}<a href="/archive/{number}">old</a>')
+        return reply
+
+    return content
+
+
 def _name(number: int) -> str:
     return f"/page/{number}" if number else "/"
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.chaos.database import Volume
-from tests.chaos.expected import walked
+from tests.chaos.expected import used_as_queue, walked
 from tests.chaos.processes import Role
 from tests.chaos.run import Grounds, run
 from tests.chaos.scene import prepare
 from tests.chaos.schedule import Planned, Schedule
-from tests.chaos.site import Site, generated
+from tests.chaos.site import Site, generated, queued
 from tests.chaos.verdict import batch_pages, judge
 
 CONTENT, LATENCY = generated(pages=110), 0.03
@@ -85,3 +86,24 @@ def test_a_crawl_that_acknowledges_early_loses_what_dead_workers_had_and_no_othe
     expected = walked(grounds.site, CONTENT, evidence.lost)
     assert judge(evidence, expected, batch_pages()).faults == [], "\n".join([str(grounds.folder), *said])
     assert evidence.lost, "nothing was lost: this shows nothing"
+
+
+@pytest.mark.long
+def test_a_crawl_that_users_add_to_and_change_ends_exactly_each_round(tmp_path: Path) -> None:
+    content, said = queued(pages=60), list[str]()
+    planned = (
+        Planned("change-options", 0.1, False, 1),
+        Planned("add-pages", 0.2, False, 2),
+        Planned("kill-own-worker", 0.3, False, 3),
+        Planned("request-again", 0.4, False, 4),
+        Planned("flush-redis", 0.5, False, 5),
+        Planned("add-pages", 0.6, False, 6),
+        Planned("request-again", 0.7, False, 7),
+    )
+    with Site(content, LATENCY).serving() as site:
+        grounds = Grounds(tmp_path, prepare(tmp_path / "template"), site, mount=False, is_queue=True)
+        evidence = run(grounds, Schedule(5, (STOCK, OWN), planned), len(walked(site, content).hits), said.append)
+        expected = used_as_queue(site, content, evidence)
+    assert judge(evidence, expected, batch_pages()).faults == [], "\n".join(said)
+    assert evidence.rounds > 1
+    assert evidence.opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.chaos.disturbances import KINDS, kinds_of
 from tests.chaos.processes import Role
-from tests.chaos.schedule import LEAST, MOST, draw
+from tests.chaos.schedule import LEAST, MOST, USED, draw
 
 
 def test_a_seed_gives_the_same_schedule_again() -> None:
@@ -32,5 +32,21 @@ def test_where_pages_are_rendered_browsers_are_struck_too() -> None:
     assert all(schedule.crew.count(Role.BROWSER) == 2 for schedule in schedules)
 
 
-def names(*, rendered: bool) -> set[str]:
-    return {kind.name for kind in kinds_of(rendered=rendered)}
+def test_a_queue_has_users_besides() -> None:
+    schedules = [draw(seed, queue=True) for seed in range(100)]
+    drawn = [planned for schedule in schedules for planned in schedule.planned]
+    assert {planned.kind for planned in drawn if KINDS[planned.kind].queue} == names(
+        rendered=False, queue=True
+    ) - names(rendered=False)
+    assert sum(KINDS[planned.kind].queue for planned in drawn) == USED * len(schedules)
+    assert all([planned.at for planned in each.planned] == sorted(at.at for at in each.planned) for each in schedules)
+
+
+def test_workers_for_scrapy_are_struck_beside_the_others() -> None:
+    crew = (Role.SCRAPY, Role.SCRAPY)
+    drawn = {planned.kind for seed in range(200) for planned in draw(seed, more=crew).planned}
+    assert drawn == names(rendered=False) | {"kill-scrapy", "kill-scrapy-worker"}
+
+
+def names(*, rendered: bool, queue: bool = False) -> set[str]:
+    return {kind.name for kind in kinds_of(rendered=rendered, queue=queue)}

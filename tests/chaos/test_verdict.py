@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.chaos.processes import Role
 from tests.chaos.report import Ran, Report
 from tests.chaos.scene import Struck
 from tests.chaos.schedule import draw
+from tests.chaos.user import Call, User
 from tests.chaos.verdict import Verdict, batch_pages, judge
 
 START, NEXT, GONE, OTHER = "http://site/", "http://site/next", "http://site/gone", "http://site/other"
@@ -156,6 +158,52 @@ def test_pages_lost_with_a_killed_worker_are_counted_exactly() -> None:
     assert judge(replace(evidence, struck=[]), measured(evidence), batch_pages=10).lost
     assert judge(replace(evidence, receipt={**told, "lost": 2}), measured(evidence), batch_pages=10).lost
     assert verdict(**lost, struck=evidence.struck).lost  # where none may be lost
+
+
+def asked_again(*answers: int | None) -> dict[str, Any]:
+    """A user opened /next again, in the next round."""
+    user = User(Path(), {}, "http://site")
+    user.calls += [
+        Call(number, "again", ["/next"], answer=None if again is None else {"again": again})
+        for number, again in enumerate(answers, start=1)
+    ]
+    back = Finish("finished", "running", 1, 3)
+    return {
+        "user": user,
+        "rounds": 2,
+        "notices": 2,
+        "received": ["first", "second"],
+        "closings": [*SEEN, Closing(NEXT, 1, 0), Closing(NEXT, 0, 1)],
+        "finishes": [*FLAWLESS.finishes, back, *FLAWLESS.finishes],
+        "hits": {**FLAWLESS.hits, "/next": 2},
+    }
+
+
+@pytest.mark.parametrize("answers", [(1,), (None,), (None, 0), (0, 1)])
+def test_a_page_that_a_user_asked_for_again_closes_once_more(answers: tuple[int | None, ...]) -> None:
+    found = replace(FLAWLESS, **asked_again(*answers))
+    expected = replace(EXPECTED, hits={**FLAWLESS.hits, "/next": 2})
+    assert judge(found, expected, batch_pages=10).faults == []
+
+
+@pytest.mark.parametrize(
+    ("heap", "changes"),
+    {
+        "a page nobody asked for again": ("twice", asked_again()),
+        "a page the user was not told of": ("twice", asked_again(0)),
+        "a page that was not opened": ("twice", {**asked_again(1), "closings": SEEN}),
+        "a page that was not requested again": ("twice", {**asked_again(1), "hits": FLAWLESS.hits}),
+        "a page closed a third time": (
+            "twice",
+            {**asked_again(1), "closings": [*asked_again()["closings"], Closing(NEXT, 0, 1)]},
+        ),
+        "one notice for two rounds": ("told", {**asked_again(1), "notices": 1}),
+        "a finish taken back without a round": ("early", {**asked_again(1), "rounds": 3}),
+        "a hook that was not called": ("told", {**asked_again(1), "not_called": ["closed /next"]}),
+    }.values(),
+)
+def test_what_is_wrong_with_a_queue_is_said(heap: str, changes: dict[str, Any]) -> None:
+    assert heap in {fault.partition(":")[0] for fault in verdict(**changes).faults}
 
 
 def test_a_frontier_built_again_is_no_fault() -> None:

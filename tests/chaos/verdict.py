@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from crawler.core.crawl import politeness
 from crawler.core.crawl.options import CrawlOptions
@@ -62,12 +63,12 @@ class Verdict:
 def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
     """`batch_pages`: pages of one host that may be in hand at a time. Of a crawl that is stuck, only that is said which
     is wrong already."""
-    resets = sum(KINDS[struck.kind].resets for struck in evidence.struck)
+    resets = sum(KINDS[struck.kind].resets for struck in evidence.struck) + evidence.hook_kills
     allowed = int(REFETCH_SHARE * len(expected.pages)) + resets * batch_pages
     stuck = tuple(_stuck(evidence))
     return Verdict(
         lost=() if stuck else (*_lost(evidence, expected), *_lost_with_workers(evidence, resets * batch_pages)),
-        twice=tuple(_twice(evidence)),
+        twice=(*_twice(evidence), *_opened_again(evidence)),
         early=tuple(_early(evidence, expected)),
         stuck=stuck,
         told=() if stuck else tuple(_told(evidence)),
@@ -115,29 +116,46 @@ def _lost_with_workers(evidence: Evidence, allowed: int) -> Iterator[str]:
 
 
 def _twice(evidence: Evidence) -> Iterator[str]:
-    closed: Counter[str] = Counter()
+    closed, opened = Counter[str](), evidence.opened
     for closing in evidence.closings:
         if closing.new == 1:
             closed[closing.url] += 1
-        else:
-            yield f"{closing.url} was {'deleted' if closing.new is None else 'opened again'}"
+        elif closing.new is None:
+            yield f"{closing.url} was deleted"
     for url, times in closed.items():
-        if times > 1:
+        if times > 1 + opened[urlsplit(url).path]:
             yield f"{url} was closed {times} times"
     for url, (outcome, _) in evidence.pages.items():
         if outcome and not closed[url]:
             yield f"{url} is closed and nobody saw it close"
 
 
+def _opened_again(evidence: Evidence) -> Iterator[str]:
+    """Only what a user asked for again is opened, as often as the user was told, and it is requested again."""
+    opened = evidence.opened
+    named, by_filter = evidence.user.may_have_opened() if evidence.user else (Counter[str](), 0)
+    for path, times in opened.items():
+        if times > named[path] + by_filter:
+            yield f"{path} was opened again {times} times"
+        requested = any(urlsplit(url).path == path and status for url, (_, status) in evidence.pages.items())
+        if requested and evidence.hits.get(path, 0) <= times:
+            yield f"{path} was opened again {times} times, and asked for {evidence.hits.get(path, 0)} times in all"
+    if evidence.user:
+        told, is_least = evidence.user.opened()
+        if opened.total() < told or (opened.total() > told and not is_least):
+            yield f"{opened.total()} pages were opened again, and the user was told of {told}"
+
+
 def _early(evidence: Evidence, expected: Expected) -> Iterator[str]:
     for finish in evidence.finishes:
         if finish.new == "finished" and finish.open:
             yield f"finished was said while {finish.open} pages were open"
-        if finish.new == "finished" and finish.pages < len(expected.pages):
-            yield f"finished was said with {finish.pages} of {len(expected.pages)} pages"
-        if finish.old == "finished":
-            yield f"finished became {finish.new}"
-    if sum(finish.new == "finished" for finish in evidence.finishes) > 1:
+    ends = [finish for finish in evidence.finishes if finish.new == "finished"]
+    if ends and ends[-1].pages < len(expected.pages):
+        yield f"finished was said with {ends[-1].pages} of {len(expected.pages)} pages"
+    if sum(finish.old == "finished" for finish in evidence.finishes) != evidence.rounds - 1:
+        yield f"finished was taken back, in {evidence.rounds} rounds"
+    if len(ends) > evidence.rounds:
         yield "finished was said more than once"
 
 
@@ -148,10 +166,11 @@ def _stuck(evidence: Evidence) -> Iterator[str]:
 
 
 def _told(evidence: Evidence) -> Iterator[str]:
-    if evidence.notices != 1:
+    if evidence.notices != evidence.rounds:
         yield f"there are {evidence.notices} notices"
-    if len(set(evidence.received)) != 1:
+    if len(set(evidence.received)) != evidence.rounds:
         yield f"{len(set(evidence.received))} different deliveries arrived"
+    yield from (f"no hook was called for: {what}" for what in evidence.not_called)
 
 
 def _left(evidence: Evidence) -> Iterator[str]:
@@ -177,7 +196,7 @@ def _blamed(evidence: Evidence) -> Iterator[str]:
     may have noted one page and not asked for it yet."""
     in_vain = {path: deaths - max(0, evidence.hits.get(path, 0) - 1) for path, deaths in evidence.deaths.items()}
     in_vain = {path: times for path, times in in_vain.items() if times > 0}
-    if sum(in_vain.values()) > len(evidence.struck) * len(evidence.crew):
+    if sum(in_vain.values()) > (len(evidence.struck) + evidence.hook_kills) * len(evidence.crew):
         for path in in_vain:
             yield f"{path} was asked for {evidence.hits.get(path, 0)} times, and counts {evidence.deaths[path]} deaths"
 

@@ -16,7 +16,7 @@ from crawler.exports.rows import columns_of, rows
 from crawler.frontier.keys import EXTRACTIONS_SEEN
 from crawler.hooks import Found, PageSeen, Response
 from crawler.manager.reconcile import scan
-from crawler.models import HookCalls, KeptExtraction, PageFacts
+from crawler.models import Crawl, HookCalls, KeptExtraction, PageFacts
 from crawler.queueing import queues
 from crawler.storage import fields
 from tests.bench import Bench
@@ -79,6 +79,14 @@ def test_new_rules_are_applied_without_asking_the_site(kept: Bench) -> None:
     assert "price" in {column.name for column in columns_of(kept.crawl)}
     row = KeptExtraction.objects.get()
     assert (row.seen, row.read, row.missing, row.failed, row.done_at is not None) == (5, 3, 0, 0, True)
+
+
+@pytest.mark.site(PAGES)
+def test_options_that_were_changed_meanwhile_stay(kept: Bench) -> None:
+    Crawl.objects.update(options={**kept.crawl.options, "delay": 3.0})
+    kept_extraction.start(kept.crawl, (PRICE,))
+    chosen = Crawl.objects.get().chosen
+    assert (chosen.delay, chosen.fields) == (3.0, (PRICE,))
 
 
 @pytest.mark.site(PAGES)

@@ -156,3 +156,31 @@ def test_if_the_process_dies_after_its_commit_reconcile_sends_the_tick(
         with pytest.raises(Killed):
             retry_failed(bench.crawl.id)
     assert reconcile.scan().woken == 1
+
+
+@pytest.mark.site(PAGES)
+def test_those_of_all_crawls_are_retried_in_bounded_steps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "PAGES_PER_TRANSACTION", 1)
+    monkeypatch.setattr(retry, "PAGES_PER_CALL", 1)
+    finished(bench)
+    letters = Page.objects.filter(given_up=True)
+    assert retry.retry_chosen(letters, bench.context.now()) == retry.Retried(1, 1, has_more=True)
+    assert retry.retry_chosen(letters, bench.context.now()) == retry.Retried(1, 1, has_more=False)
+    assert retry.retry_chosen(letters, bench.context.now()) == retry.Retried(0, 0, has_more=False)
+    bench.work()
+    assert (bench.state(), letters.count()) == ("finished", 0)
+
+
+@pytest.mark.site(PAGES)
+def test_what_fails_again_meanwhile_is_left_for_a_later_call(bench: Bench) -> None:
+    finished(bench)
+    first_failed = Page.objects.filter(given_up=True).earliest("given_up_at").given_up_at
+    assert first_failed > 0
+    assert retry.retry_chosen(Page.objects.filter(given_up=True), first_failed - 1).pages == 0
+
+
+@pytest.mark.site(PAGES)
+def test_nothing_of_a_crawl_that_is_being_deleted_is_retried(bench: Bench) -> None:
+    finished(bench)
+    bench.context.frontier.mark_deleted()
+    assert retry.retry_chosen(Page.objects.filter(given_up=True), bench.context.now()).pages == 0

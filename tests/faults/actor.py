@@ -23,22 +23,27 @@ from rq.worker import BaseWorker
 
 from crawler import clock as shared_clock
 from crawler import crashpoints
+from crawler.core.access.credentials import parse
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.placement import placed
+from crawler.core.extraction.rules import FieldRule
 from crawler.core.urls.normalise import origin_of
-from crawler.crawls import change, control, delete, retry
+from crawler.crawls import change, control, delete, kept_extraction, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
+from crawler.encryption import seal
 from crawler.fetcher import rendering, result_buffer, robots_check
 from crawler.fetcher.page import PageFetcher
 from crawler.frontier.keys import CRAWLS
 from crawler.manager import add, idle_poller, reconcile
 from crawler.manager import tick as manage
-from crawler.models import Crawl, Delivery, Page
+from crawler.models import Crawl, Delivery, KeptExtraction, Page
 from crawler.queueing import queues
+from crawler.scrapy_engine import driver
 from crawler.worker import DEQUEUE_TIMEOUT_S, Worker
 from tests.faults.given import GivenClock, live_by
 from tests.rendering_twin import Browser, Crashed
+from tests.scrapy_twin import Scrapy
 
 
 class Actor:
@@ -48,6 +53,7 @@ class Actor:
         live_by(clock)
         self._clock, self._folder, self._strikes = clock, folder, strikes
         self._queues, self._browser = ["crawl", "fetch"], Browser({})
+        self._scrapy = Scrapy(lambda: self.reach("fetch: page in Scrapy"))
         self._reached = mmap.mmap(-1, max(1, len(strikes)))  # a byte a strike; shared with work-horses, which die
         crashpoints.arm(self.reach)
         self._look_inside()
@@ -75,7 +81,8 @@ class Actor:
     # What it does
 
     def start(self, url: str, options: dict[str, Any]) -> None:
-        start_crawl([url], CrawlOptions.from_plain(options), allow_private=True)
+        sealed = seal(parse(login_fields=["user=ann"])) if "login_url" in options else ""
+        start_crawl([url], CrawlOptions.from_plain(options), allow_private=True, sealed=sealed)
 
     def scheduled_start(self, url: str, options: dict[str, Any]) -> None:
         """What the clock does when a schedule is due."""
@@ -90,6 +97,10 @@ class Actor:
         """From now on its workers render pages, too, in a browser that shows these."""
         self._queues, self._browser = ["crawl", "fetch", "render"], Browser(shown)
         rendering.Renderer = self._browser  # type: ignore[misc, assignment]
+
+    def run_scrapy(self) -> None:
+        """From now on its workers run pages through Scrapy, too."""
+        self._queues, driver.visit = ["crawl", "fetch", "scrapy"], self._scrapy.visit  # type: ignore[assignment]
 
     def hook(self) -> None:
         """From now on its settings name a hook."""
@@ -148,6 +159,12 @@ class Actor:
         page = Page.objects.get(url__endswith=path)
         add.ask_again(page.crawl_id, [page.id])
 
+    def extract(self) -> None:
+        """By a new rule, from kept HTML."""
+        crawl = Crawl.objects.get()
+        kept_extraction.start(crawl, [FieldRule(name="heading", selector="title")])
+        kept_extraction.send(crawl.id)
+
     def release(self) -> None:
         retry.release(_crawl())
 
@@ -185,6 +202,7 @@ class Actor:
         """The browser ends with the page it has; another one shows it."""
         crashed = Crashed("the browser crashed")
         self._browser.pages = {path: iter([crashed, shown]).__next__ for path, shown in self._browser.pages.items()}
+        self._scrapy.dies_once = True
 
     def flush(self, _: str) -> None:
         queues.connection().flushall()
@@ -260,6 +278,7 @@ def _all_is_done() -> bool:
     return not (
         Crawl.objects.filter(state="running").exists()
         or Delivery.objects.filter(state=Delivery.PENDING).exists()
+        or KeptExtraction.objects.filter(done_at=None).exists()
         or queues.connection().exists(CRAWLS)
     )
 

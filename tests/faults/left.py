@@ -19,7 +19,12 @@ _JOBS = {
     "notify": "notify job",
     "watch-lifeline": "watch",
     "render": "browser job",
+    "extract": "extraction job",
+    "scrapy": "Scrapy job",
 }
+
+
+_LOGIN = {"login-lock": "log-in under way", "login": "session"}
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,9 @@ def left_behind(stack: Stack) -> Left:
 def _table(stack: Stack, state: str) -> str:
     open_, closed = (len(stack.rows("SELECT id FROM crawler_page WHERE status = ?", status)) for status in (0, 1))
     pending = len(stack.rows("SELECT id FROM crawler_delivery WHERE state = 'pending'"))
-    return _listed([f"{state}: {open_} open", f"{closed} closed", *(["delivery pending"] if pending else [])])
+    extracting = stack.rows("SELECT crawl_id FROM crawler_keptextraction WHERE done_at IS NULL")
+    more = [*(["delivery pending"] if pending else []), *(["extraction pending"] if extracting else [])]
+    return _listed([f"{state}: {open_} open", f"{closed} closed", *more])
 
 
 def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
@@ -66,6 +73,7 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
         yield _counted(reports, "report")
     for state in leases:
         yield f"lease {cast(bytes, state).decode()}"
+    yield from (word for name, word in _LOGIN.items() if redis.exists(f"{key}{name}"))
     if places := redis.zcard(BROWSER_PLACES):
         yield _counted(places, "place") + " taken"
     if waiting:
@@ -81,10 +89,10 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
 
 
 def _jobs(redis: Redis) -> Iterator[str]:
-    for queue in ("crawl", "fetch", "render"):
+    for queue in ("crawl", "fetch", "render", "scrapy"):
         for job in cast(list[bytes], redis.lrange(f"rq:queue:{queue}", 0, -1)):
             yield _named(job)
-    for queue in ("crawl", "fetch", "render"):
+    for queue in ("crawl", "fetch", "render", "scrapy"):
         for job in cast(list[bytes], redis.zrange(f"rq:wip:{queue}", 0, -1)):
             yield "rescue job" if job.endswith(b":planted") else f"{_named(job)} started"
 

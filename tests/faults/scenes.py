@@ -60,6 +60,13 @@ RENDERED: Mapping[str, Answer] = {"/": '<title>Shop</title><script src="/shop.js
 SHOWN = {"/": page("/a")}
 """The start page is a shell, which leads to another page in a browser."""
 
+LOGIN: Mapping[str, Answer] = {
+    **SMALL,
+    "/login": '<form method="post" action="/in"><input name="user"></form>',
+    "/in": page(),
+}
+"""The page with the form, and the one it is sent to, are no pages of the crawl."""
+
 HOOK = "/hook"
 """Of every site: where notices are sent."""
 
@@ -90,6 +97,7 @@ class Scene:
     pages: Mapping[str, Answer] = field(default_factory=lambda: SMALL)
     shown: Mapping[str, str] = field(default_factory=dict)  # pages as a browser shows them; then its workers render
     options: Mapping[str, object] = field(default_factory=dict)
+    extracted: bool = False  # fields are extracted again, of each of its pages
     hooked: bool = False  # a hook is called when the crawl is finished
     harm: str = ""  # what then happens to Redis while nobody lives: "empty" or "restore"
     ends: str = "finished"  # "" = it is deleted
@@ -123,10 +131,29 @@ def renders(moment: str, time: int, then: str = "kill") -> Scene:
     )
 
 
+def logs_in(moment: str, time: int, then: str = "kill") -> Scene:
+    """This befalls a worker, the only one, of a crawl that logs in."""
+    return Scene(
+        [Deed([START, WORK], [(moment, time, then)])],
+        pages=LOGIN,
+        options={"login_url": "/login"},
+        found=list(SMALL),
+    )
+
+
 def finished_by(worker: str = "project") -> Deed:
     return Deed([START, ["work", worker]])
 
 
+KEPT: Mapping[str, object] = {"keep": ("html",)}
+
+
+def extracts(moment: str) -> Scene:
+    """A worker dies at this moment, while it extracts fields again from kept HTML."""
+    return Scene([finished_by(), Deed([["extract"], WORK], [(moment, 1, "kill")])], options=KEPT, extracted=True)
+
+
+SCRAPY: Mapping[str, Any] = {"pages": ALONE, "options": {"engine": "scrapy"}}
 NOTIFIED: Mapping[str, object] = {"notify_webhooks": (HOOK,)}
 
 SCENES: Mapping[str, Scene] = {
@@ -222,6 +249,15 @@ SCENES: Mapping[str, Scene] = {
     "render: the browser crashes": renders("fetch: page to be rendered", 1, "crash, stop"),
     "redis: browser-places evicted": renders("dispatch: batches sent", 2, "evict crawler:browser-places, stop"),
     "redis: emptied under a browser": renders("fetch: page to be rendered", 1, "flush, stop"),
+    # Pages that run through Scrapy
+    "scrapy: batch sent": dies("dispatch: batches sent", 1, **SCRAPY),
+    "scrapy: page in Scrapy": dies("fetch: page in Scrapy", 1, **SCRAPY),
+    "scrapy: pages asked": dies("fetch: pages asked", 1, **SCRAPY),
+    "scrapy: its process dies": Scene([Deed([START, WORK], [("fetch: page in Scrapy", 1, "crash, stop")])], **SCRAPY),
+    # A log-in
+    "login: begun": logs_in("login: begun", 1),
+    "login: form accepted": logs_in("login: form accepted", 1),
+    "redis: login evicted": logs_in("fetch: pages asked", 1, "evict *:login, stop"),
     # A watch, a notify job
     "watch: begun": dies("watch: begun", 2, pages=BUSY, asked={"/": 2}, waits=8),
     "notify: claimed": dies("notify: claimed", options=NOTIFIED, told=1),
@@ -310,6 +346,13 @@ SCENES: Mapping[str, Scene] = {
         pages=CIRCLES,
         rounds=2,
     ),
+    # Fields are extracted again
+    "extract: committed": Scene(
+        [finished_by(), Deed([["extract"]], [("extract: committed", 1, "kill")])], options=KEPT, extracted=True
+    ),
+    "extract: step begun": extracts("extract: step begun"),
+    "extract: fields replaced": extracts("extract: fields replaced"),
+    "extract: step committed": extracts("extract: step committed"),
     # RQ
     "rq: tick popped": dies("popped: manage", 2),
     "rq: fetch job popped": dies("popped: fetch", 2),

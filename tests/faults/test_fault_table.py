@@ -102,6 +102,9 @@ def assert_ended_well(theatre: Theatre, scene: Scene, site: Site) -> None:
     receipt = json.loads(notices[-1]["receipt"])
     assert adds_up(receipt)
     assert receipt["discovered"] == len(theatre.outcomes())
+    extracted = theatre.stack.rows("SELECT seen, read FROM crawler_keptextraction")
+    number = len(scene.pages)
+    assert [(row["seen"], row["read"]) for row in extracted] == ([(number, number)] if scene.extracted else [])
 
 
 def asked_again(scene: Scene, site: Site) -> int:

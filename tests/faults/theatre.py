@@ -19,7 +19,18 @@ from tests.faults.scenes import HOOK, Scene, Step
 from tests.site import Site
 from tests.stack import PATIENCE, ROOT, Stack
 
-TABLES = ("hookcalls", "delivery", "notice", "disagreement", "pagelinks", "page", "trap", "crawl")
+TABLES = (
+    "keptextraction",
+    "pagefacts",
+    "hookcalls",
+    "delivery",
+    "notice",
+    "disagreement",
+    "pagelinks",
+    "page",
+    "trap",
+    "crawl",
+)
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,8 @@ class Theatre:
         crawls = [row["state"] for row in self.stack.rows("SELECT state FROM crawler_crawl")]
         pending = self.stack.rows("SELECT id FROM crawler_delivery WHERE state = 'pending'")
         keys = [key for key in self.stack.left_over() if not key.endswith((":dead", ":deleted", ":lock"))]
-        return crawls == ([state] if state else []) and not pending and not keys
+        extracting = self.stack.rows("SELECT crawl_id FROM crawler_keptextraction WHERE done_at IS NULL")
+        return crawls == ([state] if state else []) and not pending and not keys and not extracting
 
     def outcomes(self) -> dict[str, str]:
         return {row["url"]: row["outcome"] for row in self.stack.rows("SELECT url, outcome FROM crawler_page")}
@@ -128,13 +140,17 @@ class Theatre:
         return {row["url"]: row["deaths"] for row in rows}
 
     def waiting_jobs(self) -> list[bytes]:
-        queues = [self.stack.redis.lrange(f"rq:queue:{queue}", 0, -1) for queue in ("crawl", "fetch", "render")]
+        queues = [
+            self.stack.redis.lrange(f"rq:queue:{queue}", 0, -1) for queue in ("crawl", "fetch", "render", "scrapy")
+        ]
         return cast(list[bytes], [job for jobs in queues for job in jobs])
 
 
 def able_to(scene: Scene) -> list[Step]:
     """What a process needs to work on this scene's crawl."""
-    return [*([["render", dict(scene.shown)]] if scene.shown else []), *([["hook"]] if scene.hooked else [])]
+    with_scrapy: list[Step] = [["run_scrapy"]] if scene.options.get("engine") == "scrapy" else []
+    with_hook: list[Step] = [["hook"]] if scene.hooked else []
+    return [*([["render", dict(scene.shown)]] if scene.shown else []), *with_scrapy, *with_hook]
 
 
 def _filled_in(step: Step, scene: Scene, site: Site) -> Step:
@@ -144,6 +160,8 @@ def _filled_in(step: Step, scene: Scene, site: Site) -> Step:
     options = {"obey_robots": False, **scene.options}
     if "notify_webhooks" in options:
         options["notify_webhooks"] = [f"{site.url}{HOOK}"]
+    if "login_url" in options:
+        options["login_url"] = f"{site.url}{options['login_url']}"
     return [step[0], f"{site.url}/", options]
 
 

@@ -28,6 +28,7 @@ PARSERS = {
     for parser in (
         Parser("url", readers.read_url, seeds.URLS, tokens.URLS),
         Parser("page", readers.read_page, seeds.PAGES, tokens.HTML, longest=4 * MEGABYTE),
+        Parser("forms", readers.read_forms, seeds.PAGES, tokens.HTML),
         Parser("text", readers.read_text, seeds.PAGES, tokens.HTML, longest=2 * MEGABYTE),
         Parser("markdown", readers.read_markdown, seeds.PAGES, tokens.HTML, most=4.0),
         Parser("extraction", readers.read_extraction, seeds.PAGES, tokens.HTML, floor=6.0),

@@ -29,6 +29,7 @@ from crawler.core.extraction import rules as rules_text
 from crawler.core.extraction.rules import TYPES, FieldRule, check_rules
 from crawler.core.html import charsets, link_codec, main_content, page_metadata, shells
 from crawler.core.html.document import document_of
+from crawler.core.html.forms import login_form
 from crawler.core.html.links import extract
 from crawler.core.robots import robots_txt
 from crawler.core.sitemaps import reading as sitemaps
@@ -38,6 +39,7 @@ from crawler.core.url_lists import entries, values
 from crawler.core.urls import addresses, normalise, query_params
 from crawler.core.urls import normalise as hosts
 from crawler.core.urls.crawl_scope import Scope
+from crawler.core.urls.logout import is_logout_url
 from crawler.core.urls.query_params import Parameters
 from crawler.http import encodings, fetcher
 from crawler.http.body import ResponseStream
@@ -113,6 +115,16 @@ def read_page(data: bytes) -> None:
     holds(set(page.rels) <= set(page.links), "a rel belongs to no link")
     msgspec.json.encode(PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, title=page.title, links=page.links))
     page_metadata.directives_of(page.metas, (), "examplebot")
+
+
+def read_forms(data: bytes) -> None:
+    form = login_form(document_of(charsets.utf_8(data)), ["user"], or_password=True)
+    if form is not None:
+        holds("user" in form.names or form.has_password, "a form is found that is none to log in with")
+        holds(form.filled_in([("user", "x")]).count(("user", "x")) == 1, "a value is not filled in once")
+    url = normalise.normalise("https://example.com/" + data.decode("latin-1")[:2000])
+    if url is not None:
+        is_logout_url(url)
 
 
 def read_charset(data: bytes) -> None:

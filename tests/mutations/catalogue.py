@@ -31,6 +31,7 @@ PAGE_REQUESTS = "crawler/browser/page_requests.py"
 CURL_TRANSFER = "crawler/http/curl_transfer.py"
 CURL_TRANSPORT = "crawler/http/curl_transport.py"
 REQUEST = "crawler/http/request.py"
+COOKIES = "crawler/http/cookies.py"
 BODY = "crawler/http/body.py"
 HTTP_ROBOTS = "crawler/http/robots.py"
 ROBOTS_CHECK = "crawler/fetcher/robots_check.py"
@@ -512,5 +513,37 @@ MUTATIONS = (
         "elif request.is_navigation_request() and frame.parent_frame is None:",
         "elif request.is_navigation_request() and not self._has_document:",
         "tests/rendering/test_page.py::test_where_a_page_goes_is_told_and_not_requested",
+    ),
+    Mutation(
+        "cookies-to-other-hosts",
+        "only the crawl's own hosts get cookies",
+        COOKIES,
+        "if not is_own(url, self._own_hosts):",
+        "if False:",
+        "tests/http/test_cookies.py::test_a_cookie_of_the_domain_goes_to_hosts_below_it_that_are_the_crawls_own",
+    ),
+    Mutation(
+        "cookies-from-other-hosts",
+        "only the crawl's own hosts set cookies",
+        COOKIES,
+        "if headers and is_own(url, self._own_hosts) and self._take(url, headers):",
+        "if headers and self._take(url, headers):",
+        "tests/http/test_cookies.py::test_no_other_host_sets_one_or_gets_one",
+    ),
+    Mutation(
+        "login-again-and-again",
+        "a page that shows the form a second time pauses the crawl",
+        LUA + "login_shown.lua",
+        "if times == 1 then",
+        "if times <= 3 then",
+        "tests/fetcher/test_login.py::test_a_page_that_only_others_may_see_pauses_it_and_no_other_is_lost",
+    ),
+    Mutation(
+        "earlier-password-sent-again",
+        "a batch with a password that a user has changed does not log in",
+        LUA + "login_forget.lua",
+        "redis.call('HSET', KEYS[2], 'outdated:' .. ARGV[1], 1)\n",
+        "",
+        "tests/fetcher/test_login.py::test_a_batch_with_the_earlier_password_does_not_send_it_any_more",
     ),
 )

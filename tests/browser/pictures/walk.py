@@ -155,6 +155,7 @@ FULL = (
     Place("comparison", "/crawls/{faulty}/compare/{before}/"),
     Place("comparison-new", "/crawls/{faulty}/compare/{before}/", follows(".report-list a")),
     Place("exports", "/crawls/{whole}/exports/"),
+    Place("all-dead-letters", "/dead-letters/"),
     Place("dead-letters", "/crawls/{before}/dead-letters/"),
     Place("dead-letters-none", "/crawls/{whole}/dead-letters/"),
     Place("traps", "/crawls/{faulty}/traps/"),

@@ -39,6 +39,7 @@ STEPS = {
     "add pages": 30,
     "ask again": 30,
     "finish": 15,
+    "change options": 25,
 }
 """Job or verb -> how many steps it takes, about (see `stage`)."""
 
@@ -62,12 +63,25 @@ REACHED_BY = {
     "add": "add pages",
     "again": "ask again",
     "finish": "finish",
+    "change": "change options",
+    "hook": "notify",
 }
 """First word of a crash point -> the job or verb that comes there."""
 
 NAMED = {actor: [name for name in crash_points() if REACHED_BY.get(name.partition(":")[0]) == actor] for actor in STEPS}
 
-VERBS = ("pause", "resume", "cancel", "send again", "release traps", "add pages", "ask again", "finish", "delete")
+VERBS = (
+    "pause",
+    "resume",
+    "cancel",
+    "send again",
+    "release traps",
+    "add pages",
+    "ask again",
+    "change options",
+    "finish",
+    "delete",
+)
 
 
 @dataclass(frozen=True)
@@ -79,13 +93,14 @@ class Variety:
     options: Sequence[Mapping[str, Any]] = ({},)  # of each crawl, one of these
     collectors: int = 1  # of each crawl
     shells: frozenset[str] = frozenset()  # pages that only a browser can read
+    hooks: tuple[str, ...] = ()  # as the setting names them
 
 
 class Happenings(People):
     """Each is a method, which a variety names with spaces between the words."""
 
     def __init__(self, world: World, variety: Variety, chance: Random) -> None:
-        super().__init__(world, chance, variety.collectors, variety.shells)
+        super().__init__(world, chance, variety.collectors, variety.shells, variety.hooks)
         self.variety = variety
 
     def something_happens(self, jobs: int, what: str) -> None:
@@ -110,6 +125,10 @@ class Happenings(People):
         job = self.workers.pop_batch()
         if job is not None:
             self.workers.run(job, Process("fetch: batch claimed"))
+
+    def scrapy_dies(self) -> None:
+        """The process of Scrapy, with the next page it gets; its worker goes on."""
+        self.scrapy.dies_once = True
 
     def a_manager_is_held_up(self) -> None:
         """In the middle of its tick, for longer than a lease lasts, while others work and report."""
@@ -247,6 +266,9 @@ class Happenings(People):
 
     def somebody_asks_again(self) -> None:
         self._govern("ask again")
+
+    def somebody_changes_options(self) -> None:
+        self._govern("change options")
 
     def somebody_finishes(self) -> None:
         self._govern("finish")

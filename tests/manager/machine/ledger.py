@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from msgspec import structs
 from redis import Redis
 
 from crawler import conf
 from crawler.core.crawl.completion import Limit, State
 from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.notices import ENDS, Event
-from crawler.core.crawl.options import AUTO, EARLY, CrawlOptions
+from crawler.core.crawl.notices import ENDS, HOOK, Event
+from crawler.core.crawl.options import AUTO, EARLY, SCRAPY, CrawlOptions
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.urls.normalise import key_of
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.seen_set import SeenSet
 from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
 from crawler.storage import queries
+from tests.manager.machine.hooked import Noting
 from tests.manager.machine.memory import left_of
 from tests.manager.machine.workers import Workers
 from tests.manager.machine.world import SHAPES, World, final_status, is_transient
@@ -60,9 +65,12 @@ class Ledger:
         self.id, self._world, self._redis = crawl, world, redis
         self._workers, self._excuses = workers, excuses
         self._closed: dict[int, Row] = {}
-        self.options: CrawlOptions = Crawl.objects.get(id=crawl).chosen
+        self._options: CrawlOptions = Crawl.objects.get(id=crawl).chosen
+        self._may_have_had = [self._options]  # what people chose at any time, even if they died before it was stored
+        self._most_pages: float = math.inf  # that may have been asked for; more than the limit after it was lowered
         self.is_being_deleted = False
         self.was_cancelled = False
+        self._let_in: set[int] = set()  # pages that a limit had closed, until a person opened them
         self.retries = 0  # times dead letters were opened again
         self.ends: Counter[int] = Counter()  # round -> times somebody was told that it was he who ended it
 
@@ -72,6 +80,25 @@ class Ledger:
     @property
     def crawl(self) -> Crawl | None:
         return Crawl.objects.filter(id=self.id).first()
+
+    @property
+    def options(self) -> CrawlOptions:
+        """What is chosen now, or was when the crawl was deleted."""
+        if (crawl := self.crawl) is not None:
+            self._options = crawl.chosen
+        return self._options
+
+    @property
+    def was_changed(self) -> bool:
+        return len(self._may_have_had) > 1
+
+    def may_have(self, values: Mapping[str, Any]) -> None:
+        """A person is about to give these options other values."""
+        self._may_have_had.append(structs.replace(self.options, **values))
+        self._most_pages = math.inf
+
+    def _was_left_out(self, url: str) -> bool:
+        return any(re.search(pattern, url) for options in self._may_have_had for pattern in options.exclude)
 
     @property
     def round(self) -> int:
@@ -97,7 +124,9 @@ class Ledger:
         """A person sent these dead letters again: they may be open now."""
         self.retries += 1
         for page in ids:
-            self._closed.pop(page, None)
+            row = self._closed.pop(page, None)
+            if row is not None and row.outcome == Outcome.LIMIT:
+                self._let_in.add(page)
 
     def check(self) -> None:
         crawl, rows = self.crawl, self.rows()
@@ -133,7 +162,9 @@ class Ledger:
         names = {self._world.name(row.url) for row in rows}
         for row in rows:
             if row.is_closed:
-                missing = set(self._led_to(row)) - names
+                missing = {
+                    name for name in set(self._led_to(row)) - names if not self._was_left_out(self._world.url(name))
+                }
                 assert not missing, f"{row.url} is closed, but {missing} are not in the table"
         assert names <= self._world.plan.keys(), "pages were made up"
 
@@ -156,7 +187,7 @@ class Ledger:
             case Outcome.TRAP:
                 return name.startswith(tuple(SHAPES.values()))
             case Outcome.CRASHED:
-                return row.deaths >= conf.max_attempts()
+                return row.deaths >= conf.max_attempts() or (self.options.engine == SCRAPY and asked_enough)
             case Outcome.LOST:
                 died = row.id in self._workers.suspects or self._excuses.redis_lost_something
                 return self.options.ack == EARLY and died
@@ -165,9 +196,11 @@ class Ledger:
             case Outcome.EXPIRED:
                 return row.expires_at is not None
             case Outcome.LIMIT:
-                return self.options.max_pages is not None or (
+                return any(options.max_pages is not None for options in self._may_have_had) or (
                     self.options.max_depth is not None and row.depth > self.options.max_depth
                 )
+            case Outcome.EXCLUDED:
+                return self._was_left_out(row.url)
             case _:
                 was_answered = row.http_status in self._world.answered[name]
                 is_final = row.http_status == final_status(self._world.plan[name]) and not is_transient(row.http_status)
@@ -181,9 +214,9 @@ class Ledger:
         assert sum(crawl.limits.values()) - of_time == crawl.outcomes.get(Outcome.LIMIT, 0)
 
     def _traps_count_their_rows(self, rows: Sequence[Row]) -> None:
-        """Each page of a shape once, let in or not; those below the depth limit are not judged."""
+        """Each page of a shape once, let in or not; those that the depth limit cut off are not judged."""
         deepest = self.options.max_depth
-        judged = [row for row in rows if deepest is None or row.depth <= deepest]
+        judged = [row for row in rows if deepest is None or (row.depth <= deepest and row.id not in self._let_in)]
         for trap in Trap.objects.filter(crawl=self.id):
             ours = [row for row in judged if self._world.name(row.url).startswith(SHAPES[trap.reason])]
             kept_out = [row for row in ours if row.outcome == Outcome.TRAP]
@@ -243,10 +276,23 @@ class Ledger:
             assert self._excuses.redis_lost_something or self.retries, disagreement.what
 
     def _limits_are_kept(self, crawl: Crawl, rows: Sequence[Row]) -> None:
-        if self.options.max_pages is not None and not self._excuses.redis_evicted_keys:
-            assert crawl.tallies.asked <= self.options.max_pages
+        self._the_page_limit_is_kept(crawl)
         if self.options.max_depth is not None:
             assert all(row.depth <= self.options.max_depth + 1 for row in rows)
+
+    def _the_page_limit_is_kept(self, crawl: Crawl) -> None:
+        """When it is lowered, no more pages come to those that were requested or handed out by then. No process is at
+        work now; reports of those that seemed dead may yet arrive."""
+        limit, asked = crawl.chosen.max_pages, crawl.tallies.asked
+        if limit is None or self._excuses.redis_evicted_keys:
+            return
+        if not self.was_changed:
+            assert asked <= limit
+        elif not self._excuses.redis_lost_something:
+            assert asked <= self._most_pages, f"{asked} pages, not {self._most_pages}"
+            out = Frontier(self._redis, str(self.id)).ready_queue.handed_out()
+            late = self._workers.withheld_pages(self.id)
+            self._most_pages = max(limit, min(self._most_pages, asked + out + late))
 
     def _shells_are_rendered_and_nothing_else(self, rows: Sequence[Row]) -> None:
         """A shell that closed without a browser would have led nowhere."""
@@ -275,10 +321,22 @@ class Ledger:
             return
         assert crawl.is_over, "the crawl never ended"
         assert not Delivery.objects.filter(notice__crawl=self.id, state=Delivery.PENDING).exists()
-        delivered = {str(told) for told in Delivery.objects.filter(notice__crawl=self.id).values_list("id", flat=True)}
+        sent = Delivery.objects.filter(notice__crawl=self.id).exclude(transport=HOOK)
+        delivered = {str(told) for told in sent.values_list("id", flat=True)}
         assert delivered <= self._world.delivered()
-        if crawl.state == State.FINISHED and self.retries == 0:
+        self._hooks_were_called(crawl)
+        if crawl.state == State.FINISHED and self.retries == 0 and not self.was_changed:
             self._depths_are_the_least(self.rows())
+
+    def _hooks_were_called(self, crawl: Crawl) -> None:
+        """At least once for each page that was requested and each round, unless three workers died during a call."""
+        calls = Delivery.objects.filter(notice__crawl=self.id, transport=HOOK)
+        if not calls.exists():
+            return
+        rounds = {-number for number in range(1, crawl.round + 1)}
+        asked = {row.id for row in self.rows() if Outcome(row.outcome).category in (Category.FETCHED, Category.FAILED)}
+        missing = {(str(self.id), each) for each in rounds | asked} - Noting.told
+        assert not missing, f"hooks were not called for {missing}"
 
     def _depths_are_the_least(self, rows: Sequence[Row]) -> None:
         """With a depth limit, the same pages are cut off whatever order answers arrive in; but a page with a long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
@@ -17,7 +18,6 @@ from django.utils import timezone
 
 from crawler import clock, conf
 from crawler.core.crawl import politeness, traps
-from crawler.core.crawl.messages import SliceReport
 from crawler.core.crawl.outcomes import Outcome
 from crawler.crawls import delete
 from crawler.fetcher import host_slot, loop, rendering, result_buffer, session, work_stealing
@@ -31,14 +31,17 @@ from crawler.manager.context import TickContext
 from crawler.models import Crawl, Page, Trap
 from crawler.notices import delivery
 from crawler.queueing import queues
+from crawler.scrapy_engine import driver
 from crawler.storage import additions, queries, writer
 from tests.manager.machine import memory
 from tests.manager.machine.browser import WorldBrowser
 from tests.manager.machine.clock import SLOWER, Clock, OneAfterAnother, Pulse
+from tests.manager.machine.hooked import Noting
 from tests.manager.machine.ledger import Excuses, Ledger
 from tests.manager.machine.stage import AtOnce, Stage
 from tests.manager.machine.workers import Workers
 from tests.manager.machine.world import World
+from tests.scrapy_twin import Scrapy
 
 MAX_ATTEMPTS = 3
 
@@ -46,18 +49,27 @@ MAX_ATTEMPTS = 3
 class Machine:
     """All chance comes from one generator, so that a seed is a story that can be told again."""
 
-    def __init__(self, world: World, chance: Random, collectors: int = 1, shells: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        world: World,
+        chance: Random,
+        collectors: int = 1,
+        shells: frozenset[str] = frozenset(),
+        hooks: tuple[str, ...] = (),
+    ) -> None:
         self.world, self.chance, self.collectors = world, chance, collectors
         self.story: list[str] = []
+        self.hooks = hooks
         self.redis = queues.connection()
         self.redis.flushall()
         world.begin_anew(shells)
         self.browser = WorldBrowser(world)
+        self.scrapy = Scrapy(lambda: None)
         self.patches, self.stack = pytest.MonkeyPatch(), ExitStack()
         self.stage, self.clock, self.excuses = Stage(), Clock(self.redis), Excuses()
         self.workers = Workers(self.redis, self.stage, self.clock)
         self.ledgers: list[Ledger] = []
-        self.withheld: list[tuple[Frontier, str, Sequence[SliceReport]]] = []
+        self.withheld = self.workers.withheld
         self.snapshot: memory.Snapshot | None = None
         self.needs_help = False  # a running crawl may need somebody who looks from outside
 
@@ -66,6 +78,7 @@ class Machine:
 
     def set_up(self) -> None:
         Pulse.clock = self.clock
+        Noting.told.clear()
         self.stack.callback(self.patches.undo)
         self.stack.enter_context(self.stage.set_up(self.patches))
         for owner, name, value in (
@@ -89,6 +102,7 @@ class Machine:
             (reconcile, "MS_PER_S", reconcile.MS_PER_S * SLOWER),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conf, "collectors", lambda: self.collectors),
+            (conf, "hooks", lambda: self.hooks),
             (conclude, "mark_finished", self._finished_by(conclude.mark_finished)),
             (additions, "reopen", self._reopened_by(additions.reopen)),
             (additions, "add", self._added_by(additions.add)),
@@ -100,7 +114,8 @@ class Machine:
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
             (rendering, "Renderer", self.browser),
-            (queues, "is_to_render", lambda: bool(self.redis.llen(f"rq:queue:{queues.RENDER}"))),
+            (driver, "visit", self.scrapy.visit),
+            (queues, "is_for_last_queues", self.workers.is_for_last_queues),
             (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
         ):
             self.patches.setattr(owner, name, value)
@@ -193,7 +208,7 @@ class Machine:
         return watched
 
     def _built_by(self, build: Callable[..., Any]) -> Callable[..., Any]:
-        """No batch has a page before its time."""
+        """No batch has a page before its time, or one that a pattern of the tick leaves out."""
 
         def early() -> set[int]:
             with self.stage.nobody():
@@ -204,6 +219,9 @@ class Machine:
             batches, left_out = build(context, drafts)
             handed_out = {task.id for batch in batches for part in batch.slices for task in part.pages}
             assert not handed_out & before & early(), "handed out before its time"
+            urls = {task.url for batch in batches for part in batch.slices for task in part.pages}
+            wrong = [url for url in urls if any(re.search(each, url) for each in context.options.exclude)]
+            assert not wrong, f"handed out, although a pattern leaves them out: {wrong}"
             return batches, left_out
 
         return watched

@@ -1,5 +1,6 @@
-"""What people do: they begin, pause, resume, cancel and delete crawls, send dead letters again, release traps, add
-pages and ask for some again. Each may die in its middle, and so leave the rest undone, or be overtaken by others."""
+"""What people do: they begin, pause, resume, cancel, change and delete crawls, send dead letters again, release
+traps, add pages and ask for some again. Each may die in its middle, and so leave the rest undone, or be overtaken by
+others."""
 
 from __future__ import annotations
 
@@ -9,13 +10,14 @@ from typing import Any
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.placement import placed
 from crawler.crawls import control, retry, start
+from crawler.crawls.change import change
 from crawler.crawls.delete import delete
 from crawler.manager import add
 from crawler.models import Crawl
 from tests.manager.machine.ledger import Ledger
 from tests.manager.machine.machine import Machine
 from tests.manager.machine.stage import Process
-from tests.manager.machine.world import ADDABLE, EVENTS, HOOK, STARTS
+from tests.manager.machine.world import ADDABLE, CHANGES, EVENTS, HOOK, STARTS
 
 
 class People(Machine):
@@ -77,6 +79,16 @@ class People(Machine):
         ids = self.chance.sample(closed, min(len(closed), self.chance.randint(1, 3)))
         with self.stage.process(process):
             add.ask_again(ledger.id, ids)
+        self.needs_help |= process.is_dead
+
+    def change_options(self, ledger: Ledger, process: Process | None = None) -> None:
+        """One or two of them, to other values or back to the usual ones."""
+        process, chance = process or Process(), self.chance
+        values = {name: chance.choice(CHANGES[name]) for name in chance.sample(list(CHANGES), chance.randint(1, 2))}
+        self.tell(f"    {values}")
+        with self.stage.process(process):
+            ledger.may_have(values)
+            change(ledger.id, values)
         self.needs_help |= process.is_dead
 
     def finish(self, ledger: Ledger, process: Process | None = None) -> None:

@@ -79,7 +79,7 @@ class Story(Happenings):
             case ("resume", _):
                 self.pause(self.ledgers[0])
                 self.resume(self.ledgers[0], process)
-            case ("cancel" | "delete" | "finish", _):
+            case ("cancel" | "delete" | "finish" | "change options", _):
                 self._act_on(self.ledgers[0], actor, process)
             case ("send again", _):
                 while not self.ledgers[0].dead_letters():

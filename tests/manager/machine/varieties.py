@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.manager.machine.happenings import Variety
+from tests.manager.machine.hooked import NOTING
 from tests.manager.machine.world import SHELLS
 
 AT_WORK = (
@@ -30,6 +31,8 @@ GOVERNING = (
     "add pages",
     "add pages",
     "ask again",
+    "change options",
+    "change options",
     "finish",
     "delete",
 )
@@ -71,6 +74,7 @@ GOVERNED = {
     "somebody releases traps": 3,
     "somebody adds": 4,
     "somebody asks again": 2,
+    "somebody changes options": 4,
     "somebody finishes": 1,
     "somebody deletes": 1,
 }
@@ -83,6 +87,7 @@ LIMITED = {
     "somebody releases traps": 2,
     "somebody adds": 2,
     "somebody asks again": 2,
+    "somebody changes options": 4,
 }
 EARLY = {"ack": "early"}
 LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 30.0, "delay": 1.0})
@@ -93,8 +98,11 @@ VARIETIES = {
     "disturbed": Variety(DISTURBED, AT_WORK),
     "forgetful": Variety(FORGETFUL, (*AT_WORK, *FORGETTING)),
     "governed": Variety(GOVERNED, AMONG_PEOPLE, ({}, {"stay_open": True})),
-    "limited": Variety(LIMITED, AT_WORK, LIMITS),
+    "limited": Variety(LIMITED, (*AT_WORK, "change options"), LIMITS),
     "rendered": Variety({**FORGETFUL, "somebody sends again": 2}, (*AT_WORK, *FORGETTING), ({"render": "always"},)),
+    "scrapy": Variety(
+        {**FORGETFUL, "scrapy dies": 6, "somebody sends again": 2}, (*AT_WORK, *FORGETTING), ({"engine": "scrapy"},)
+    ),
     "shells": Variety(
         {**FORGETFUL, "another crawl begins": 2, "somebody sends again": 2},
         (*AT_WORK, *FORGETTING),
@@ -105,6 +113,11 @@ VARIETIES = {
         {**FORGETFUL, "another crawl begins": 2, "somebody sends again": 3},
         (*AT_WORK, *FORGETTING, "send again"),
         (EARLY, EARLY, {}),
+    ),
+    "hooked": Variety(
+        {**DISTURBED, "another crawl begins": 2, "somebody sends again": 2, "somebody asks again": 2},
+        AT_WORK,
+        hooks=(NOTING,),
     ),
     "everything": Variety(
         {**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, {"stay_open": True}, *LIMITS)
@@ -125,7 +138,10 @@ COLLECTING = Variety(AMONG_COLLECTORS, AT_WORK, collectors=3)
 
 KEPT_OPEN = Variety(DISTURBED, AT_WORK, ({"stay_open": True},))
 
+HOOKED = Variety(DISTURBED, AT_WORK, hooks=(NOTING,))
+
 MADE_FOR = {
+    "hook:": HOOKED,
     "finish:": KEPT_OPEN,
     "expire:": HURRIED,
     "fetch: content kept": KEEPING,

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import django_rq
 from django.core.exceptions import ObjectDoesNotExist
@@ -18,8 +19,9 @@ from rq.registry import clean_registries
 from rq.utils import current_timestamp
 
 from crawler import jobs
-from crawler.core.crawl.messages import Batch, PageTask
+from crawler.core.crawl.messages import Batch, PageTask, SliceReport
 from crawler.fetcher.slice import SliceRun
+from crawler.frontier.frontier import Frontier
 from crawler.manager.idle_poller import poll_while_idle
 from crawler.queueing import queues
 from tests.manager.machine.clock import Clock
@@ -29,7 +31,8 @@ Plain = dict[str, Any]
 """A batch as RQ stores it."""
 
 BELIEVED_ALIVE = 90  # seconds for which RQ calls a job started although its worker has died
-QUEUES = (queues.CRAWL, queues.FETCH, queues.RENDER)
+QUEUES = (queues.CRAWL, queues.FETCH, queues.RENDER, queues.SCRAPY)
+BATCHES = (b"fetch-", b"render-", b"scrapy-")  # ids of jobs begin so
 LISTED = 3  # workers that RQ lists, so that several batches go out at once
 
 
@@ -50,12 +53,14 @@ class Workers:
         self.is_lifeline_lost = False  # with the worker that had it, before it could leave another one
         self._at_work: list[AtWork] = []  # the innermost is the one at work
         self.failures: list[str] = []  # tracebacks of jobs that RQ would list as failed
+        self.withheld: list[tuple[Frontier, str, Sequence[SliceReport]]] = []  # by workers that were stopped
         self.ran = deque[str](maxlen=20)  # descriptions of the last jobs
 
     def come(self) -> None:
         """RQ lists some, of all queues."""
         self._list(queues.FETCH)
         self._list(queues.RENDER)
+        self._list(queues.SCRAPY)
 
     def _list(self, queue: str) -> None:
         self._redis.sadd(f"rq:workers:{queue}", *(f"worker{number}" for number in range(LISTED)))
@@ -82,15 +87,16 @@ class Workers:
 
     def pop_batch(self) -> Job | None:
         """The next batch, while other workers have what waits before it."""
-        for queue in (queues.FETCH, queues.RENDER):
+        for queue in (queues.FETCH, queues.RENDER, queues.SCRAPY):
             for raw in self._redis.lrange(f"rq:queue:{queue}", 0, -1):
-                if raw.startswith((b"fetch-", b"render-")) and self._redis.exists(Job.key_for(raw.decode())):
+                if raw.startswith(BATCHES) and self._redis.exists(Job.key_for(raw.decode())):
                     self._redis.lrem(f"rq:queue:{queue}", 1, raw)
                     return Job.fetch(raw.decode(), connection=self._redis)
         return None
 
     def pop(self) -> Job | None:
         """What a worker takes next from its queues; a job whose data is gone is passed over."""
+        self._list(queues.SCRAPY)
         self._list(queues.RENDER)  # workers register again and again; without any, pages wait for a browser for ever
         for name in QUEUES:
             while raw := self._redis.lpop(f"rq:queue:{name}"):
@@ -99,6 +105,9 @@ class Workers:
                 except NoSuchJobError:
                     continue
         return None
+
+    def is_for_last_queues(self) -> bool:
+        return any(self._redis.llen(f"rq:queue:{name}") for name in (queues.RENDER, queues.SCRAPY))
 
     def lose_next(self, queue: str) -> None:
         """A worker is killed between popping a job and starting it."""
@@ -136,6 +145,11 @@ class Workers:
             batches = [Batch.from_plain(job.args[0]), *at_work.helped]
             self.suspects.update(task.id for batch in batches for part in batch.slices for task in part.pages)
             self.deaths.update(at_work.begun)
+
+    def withheld_pages(self, crawl: UUID) -> int:
+        """How many pages the reports that are yet to arrive are about."""
+        mine = [reports for frontier, _, reports in self.withheld if frontier.keys.crawl == str(crawl)]
+        return sum(len(report.results) for reports in mine for report in reports)
 
     def beginning(self, take_in_hand: Callable[[SliceRun, PageTask], bool]) -> Callable[[SliceRun, PageTask], bool]:
         """Notes which pages a fetch job begins to ask for."""

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from crawler.core.crawl.notices import DEFAULT_EVENTS, Event
 from crawler.core.crawl.retries import TRANSIENT_STATUSES
@@ -90,6 +91,15 @@ PLAN: dict[str, Planned] = {
 
 ADDABLE = tuple(name for name in PLAN if not name.startswith(tuple(SHAPES.values())))
 """The pages that users add: what they add is in no trap."""
+
+CHANGES: Mapping[str, tuple[Any, ...]] = {
+    "max_pages": (6, 14, 30, None),
+    "exclude": (("/leaf[1-3]$",), ("/(c|hub|away)$",), ()),
+    "delay": (1.0, 0.0),
+    "deadline": (60.0, 600.0, None),
+    "stay_open": (True, False),
+}
+"""The options that users change, and to what."""
 
 
 class World:
