@@ -94,14 +94,15 @@ def measure(database: BaseDatabaseWrapper) -> Skew:
     of its own."""
     has_clock = database.vendor == "postgresql"
     return Skew(
-        redis=_own_ahead_of(redis_time), database=_own_ahead_of(partial(_time_of, database)) if has_clock else None
+        redis=_own_ahead_of(redis_time, connect=redis_time),
+        database=_own_ahead_of(partial(_time_of, database), connect=database.ensure_connection) if has_clock else None,
     )
 
 
-def _own_ahead_of(there: Clock) -> float | None:
-    """None if it does not answer."""
+def _own_ahead_of(there: Clock, *, connect: Callable[[], object]) -> float | None:
+    """None if it does not answer. `connect` comes first, so that the measurement does not include it."""
     try:
-        there()  # connects, so that the measurement does not include it
+        connect()
         return -_ahead(there, time.time)[1]
     except (RedisError, DatabaseError):
         return None

@@ -204,6 +204,11 @@ def shares_browser_context() -> bool:
     return bool(settings.CRAWLER_BROWSER_CONTEXT == "site")
 
 
+def uses_virtual_time() -> bool:
+    """Whether rendered pages get the half second of quiet in Chromium's virtual time."""
+    return bool(settings.CRAWLER_BROWSER_CLOCK == "virtual")
+
+
 def browser_pages() -> int:
     """Pages after which a browser worker restarts."""
     return int(settings.CRAWLER_BROWSER_PAGES)
@@ -227,6 +232,11 @@ def collectors() -> int:
 def hooks() -> tuple[str, ...]:
     """The dotted names of the operator's hooks."""
     return tuple(settings.CRAWLER_HOOKS)
+
+
+def spiders() -> tuple[str, ...]:
+    """The dotted names of the spiders that users may choose."""
+    return tuple(settings.CRAWLER_SPIDERS)
 
 
 def hook_seconds() -> float:

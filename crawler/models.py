@@ -69,6 +69,7 @@ class Crawl(models.Model):
     group_controls = models.BooleanField(default=False)  # whether the group's members may pause, resume and so on
     keep = models.BooleanField(default=False)  # exempt from retention
     held_until = models.DateTimeField(null=True, blank=True)  # paused until then: the daily page quota is exhausted
+    pause_reason = models.TextField(default="", db_default="", blank=True)  # why it waits for a user; "" = one did it
     paused_at = models.DateTimeField(null=True, blank=True)  # None = neither paused nor held
     idle_seconds = models.FloatField(default=0)  # earlier pauses, and the time between rounds
     created_at = models.DateTimeField(default=clock.now, editable=False)
@@ -88,6 +89,7 @@ class Crawl(models.Model):
     retries = models.BigIntegerField(default=0)
     samples = models.JSONField(default=list)  # recent progress, see `core.crawl.progress`
     priorities = models.JSONField(default=list)  # of its pages, highest first
+    flow = models.JSONField(null=True)  # pages in and out of late, see `core.crawl.flow`; NULL = none yet
     recent = models.JSONField(default=dict)  # the most recently closed pages, see `core.crawl.counters`
 
     class Meta:
@@ -139,10 +141,12 @@ class Page(models.Model):
     deaths = models.SmallIntegerField(default=0)  # workers that died while they fetched or parsed it
     died_with = models.CharField(max_length=16, default="")  # token of the last lease whose worker died; "" = none
     due_at = models.FloatField(default=0)  # epoch seconds; not requested before
+    due_since = models.FloatField(default=0, db_default=0)  # epoch seconds; `due_at`, or its opening; 0 = unknown
     put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After set `due_at`; None = none
     not_before = models.FloatField(null=True)  # epoch seconds; the time a user chose for it; None = none
     expires_at = models.FloatField(null=True)  # epoch seconds; not requested after; None = no deadline
     given_up = models.BooleanField(default=False)  # a dead letter: it failed, and a retry may succeed
+    given_up_at = models.FloatField(default=0, db_default=0)  # epoch seconds; 0 = it is none, or became one before this
     rendering = models.CharField(max_length=16, default="", db_default="")  # why a browser renders it; "" = it does not
     rel = models.CharField(max_length=40, default="")  # "nofollow ugc sponsored" of the first link that led here
     linked = models.BooleanField(default=True)  # found by a link or given by the user; False = by a sitemap only
@@ -170,9 +174,19 @@ class Page(models.Model):
             # The condition is always true: only queries that state it use this index, see `storage.queries.all_rows`.
             models.Index(fields=["crawl", "id"], condition=models.Q(id__gt=0), name="page_in_order"),
             models.Index(fields=["crawl", "priority", "id"], condition=models.Q(status=0), name="page_open"),
+            # Here, too, a part of the condition is always true, so that no other query takes it for that of open pages.
+            models.Index(
+                fields=["crawl", "due_since"], condition=models.Q(status=0, due_since__gte=0), name="page_due"
+            ),
             models.Index(fields=["crawl", "trap_id"], condition=models.Q(trap_id__isnull=False), name="page_trapped"),
             models.Index(fields=["crawl", "id"], condition=models.Q(linked=False), name="page_orphan"),
             models.Index(fields=["crawl", "id"], condition=models.Q(given_up=True), name="page_given_up"),
+            # The dead letters of all crawls, the newest last: with what selects and counts them.
+            models.Index(
+                fields=["given_up_at", "id", "crawl", "outcome"],
+                condition=models.Q(given_up=True),
+                name="page_dead_letters",
+            ),
             models.Index(fields=["crawl"], condition=models.Q(reused=True), name="page_reused"),
             models.Index(
                 fields=["crawl", "due_at"], condition=models.Q(status=0, put_off__isnull=False), name="page_put_off"
@@ -270,6 +284,22 @@ class PageLoad(models.Model):
 
     def __str__(self) -> str:
         return f"load of page {self.page_id}"
+
+
+class SpiderRequest(models.Model):
+    """What a user's spider said about a page when it first yielded a request for it: the callback and what belongs to
+    it, as JSON. Only `crawler.storage.writer` writes these rows, together with the page's own."""
+
+    id = models.BigAutoField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="+")
+    key = models.BinaryField(max_length=16)  # of the page
+    request = models.TextField()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="spider_request_once_per_page")]
+
+    def __str__(self) -> str:
+        return f"request of a spider {self.id}"
 
 
 class HookCalls(models.Model):

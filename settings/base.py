@@ -92,7 +92,9 @@ LOGIN_REDIRECT_URL = "crawl-list"
 LOGOUT_REDIRECT_URL = "login"
 
 REDIS_URL = environment.redis_url()
-RQ_QUEUES = {name: {**django_rq_connection(REDIS_URL), "DEFAULT_TIMEOUT": 180} for name in ("crawl", "fetch", "render")}
+RQ_QUEUES = {
+    name: {**django_rq_connection(REDIS_URL), "DEFAULT_TIMEOUT": 180} for name in ("crawl", "fetch", "render", "scrapy")
+}
 RQ_SHOW_ADMIN_LINK = True
 
 EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
@@ -112,6 +114,7 @@ CRAWLER_WEBHOOK_SECRET = environment.text("CRAWLER_WEBHOOK_SECRET", "")
 CRAWLER_MAX_BODY_MB = environment.number("CRAWLER_MAX_BODY_MB", 10, least=0.001)
 CRAWLER_PAGE_SECONDS = environment.number("CRAWLER_PAGE_SECONDS", 30, least=0.1, most=60)
 CRAWLER_HOOKS = environment.texts("CRAWLER_HOOKS")
+CRAWLER_SPIDERS = environment.texts("CRAWLER_SPIDERS")
 CRAWLER_HOOK_SECONDS = environment.number("CRAWLER_HOOK_SECONDS", 5, least=0.1, most=20)
 CRAWLER_MAX_ATTEMPTS = int(environment.number("CRAWLER_MAX_ATTEMPTS", 3, least=1))
 CRAWLER_MAX_HOST_STOP = environment.number("CRAWLER_MAX_HOST_STOP", 300, least=0.1)
@@ -123,6 +126,7 @@ CRAWLER_WORKER_CONNECTIONS = int(environment.number("CRAWLER_WORKER_CONNECTIONS"
 CRAWLER_WORKER_BATCHES = int(environment.number("CRAWLER_WORKER_BATCHES", 0, least=0, most=10_000))
 CRAWLER_BROWSER_PLACES = int(environment.number("CRAWLER_BROWSER_PLACES", 6, least=1, most=64))
 CRAWLER_BROWSER_CONTEXT = environment.choice("CRAWLER_BROWSER_CONTEXT", "page", ("page", "site"))
+CRAWLER_BROWSER_CLOCK = environment.choice("CRAWLER_BROWSER_CLOCK", "wall", ("wall", "virtual"))
 CRAWLER_CHROMIUM_PAGES = int(environment.number("CRAWLER_CHROMIUM_PAGES", 20, least=1))
 CRAWLER_BROWSER_PAGES = int(environment.number("CRAWLER_BROWSER_PAGES", 80, least=1))
 CRAWLER_RENDER_MB = environment.number("CRAWLER_RENDER_MB", 50, least=1, most=10_000)

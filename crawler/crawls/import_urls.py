@@ -34,7 +34,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, Columns
-from crawler.crawls.credentials import check_usable
+from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options, note_start, services_needed, wake_manager
 from crawler.http.guard import guard_of
 from crawler.models import Crawl
@@ -122,6 +122,7 @@ def load_list(
     options = checked_options(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
     check_usable(guard_of(options.private_hosts), sealed)
     _check_credential_hosts(options, sealed)
+    options = with_login(options, sealed, own_hosts((), options, listed=True))
     sign = _LoaderHeartbeat()
     items = entries_of(_pieces(stream, name, sign.beat), name, columns)
     first = list(islice(items, LINES_PER_TRANSACTION))  # a list that is none is refused before anything is made
@@ -165,7 +166,8 @@ def _refuse_link_options(options: CrawlOptions, sealed: str) -> None:
 
 
 def _check_credential_hosts(options: CrawlOptions, sealed: str) -> None:
-    if request_headers(encryption.opened(sealed)) and not options.hosts:
+    known = encryption.opened(sealed)
+    if (request_headers(known) or known.login_fields) and not options.hosts:
         what = "A list may name pages of any site. Say which hosts are sent the headers, cookies or passwords"
         raise BadInput("hosts", f"{what}, as further hosts (--host), such as shop.example.com.")
 

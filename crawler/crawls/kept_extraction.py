@@ -30,11 +30,12 @@ from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import HTML, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
-from crawler.core.extraction.rules import FieldRule
+from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.html import links
 from crawler.core.html.document import document_of
 from crawler.core.html.page_metadata import Facts
 from crawler.core.text.gzip import Broken
+from crawler.crashpoints import crash_point
 from crawler.frontier import keys
 from crawler.frontier.leases import Heartbeat
 from crawler.hooks.on_page import PageHooks
@@ -50,8 +51,8 @@ STEP_S = 3.0  # after this no further page is read in a step
 JOB_S = 3.0  # after this a job lets others go first
 MAX_TRIES = 4  # of a page with which workers die: of its step, then of it alone
 TOUCH_S = 4.0  # how often a worker says that it is at work
-LOOK_EVERY_S = 10  # for those that are lost
-LOST_AFTER = timedelta(seconds=15)  # since it said so
+LOOK_EVERY_S = 5  # for those that are lost
+LOST_AFTER = timedelta(seconds=12)  # since it said so
 
 NOTHING_KEPT = "This crawl kept no HTML; start one that does, with --keep html or on the form."
 NOTHING_TO_DO = "There is nothing to extract: give extraction rules, or name a hook with on_page in CRAWLER_HOOKS."
@@ -64,16 +65,18 @@ def is_possible(options: CrawlOptions) -> bool:
 
 def start(crawl: Crawl, rules: Sequence[FieldRule] = ()) -> KeptExtraction:
     """Begin an extraction, by new rules if there are any, which then are those of the crawl; one by the same rules that
-    is not done goes on. BadInput if there is nothing to extract, or to extract it from."""
-    options = crawl.chosen
-    if HTML not in options.keep:
-        raise BadInput("kept", NOTHING_KEPT)
-    changed = bool(rules) and tuple(rules) != options.fields
-    options = msgspec.structs.replace(options, fields=tuple(rules)) if changed else options
-    if not is_possible(options):
-        raise BadInput("fields", NOTHING_TO_DO)
+    is not done goes on. BadInput for rules that cannot be used, and if there is nothing to extract, or to extract it
+    from."""
+    check_rules("fields", rules)
     with transaction.atomic():
-        row = Crawl.objects.select_for_update().get(id=crawl.id)
+        row = Crawl.objects.select_for_update().get(id=crawl.id)  # other options of it may be changed at the same time
+        options = row.chosen
+        if HTML not in options.keep:
+            raise BadInput("kept", NOTHING_KEPT)
+        changed = bool(rules) and tuple(rules) != options.fields
+        options = msgspec.structs.replace(options, fields=tuple(rules)) if changed else options
+        if not is_possible(options):
+            raise BadInput("fields", NOTHING_TO_DO)
         if changed:
             row.options = options.to_plain()
             row.save(update_fields=["options"])
@@ -84,6 +87,7 @@ def start(crawl: Crawl, rules: Sequence[FieldRule] = ()) -> KeptExtraction:
             begun.save(force_insert=found is None)
             audit.note("crawl.extracted_again", row)
             found = begun
+    crash_point("extract: committed")
     crawl.options = row.options
     return found
 
@@ -151,6 +155,7 @@ def _step(row: KeptExtraction) -> None:
     mine = KeptExtraction.objects.filter(crawl=row.crawl_id, began_at=row.began_at, done_at=None)
     here = mine.filter(last_page=row.last_page)
     here.update(tries=F("tries") + 1, touched_at=clock.now())
+    crash_point("extract: step begun")
     at_most = PAGES_PER_STEP if row.tries == 0 else 1
     left = queries.all_rows(row.crawl_id).filter(id__gt=row.last_page, status=Page.CLOSED)
     pages = list(left.order_by("id")[:at_most])
@@ -170,6 +175,8 @@ def _step(row: KeptExtraction) -> None:
         )
         if moved:  # else another worker was there first, or the extraction was begun anew
             fields.replace(row.crawl_id, step.readings)
+            crash_point("extract: fields replaced")
+    crash_point("extract: step committed")
 
 
 def _leave_out(page: Page) -> _Step:

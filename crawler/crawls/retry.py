@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from crawler import clock
 from crawler.accounts import audit
@@ -16,11 +16,15 @@ from crawler.core.crawl.completion import State, predecessors
 from crawler.core.crawl.notices import Event
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
-from crawler.models import Crawl
+from crawler.models import Crawl, Page
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import additions, quarantine, writer
+
+PAGES_PER_TRANSACTION = 5_000
+PAGES_PER_CALL = 20_000
+CRAWLS_PER_CALL = 100
 
 
 def begin_round_if_over(crawl: Crawl, now: float) -> None:
@@ -49,7 +53,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
     now, frontier = clock.epoch_seconds(), Frontier(queues.connection(), str(crawl_id))
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
-        if crawl is None:
+        if crawl is None or frontier.is_being_deleted():
             return 0
         reopened = additions.reopen(crawl_id, page_ids, now)
         if reopened:
@@ -64,6 +68,35 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
     ensure_poller()
     request_delivery(crawl)
     return reopened
+
+
+@dataclass(frozen=True)
+class Retried:
+    """Dead letters of several crawls that were retried in one call."""
+
+    pages: int
+    crawls: int
+    has_more: bool  # there are others: the call does only so many
+
+
+def retry_chosen(letters: QuerySet[Page], now: float) -> Retried:
+    """Retry these dead letters of any crawls, as `retry_failed` does crawl by crawl: PAGES_PER_TRANSACTION at a time,
+    and PAGES_PER_CALL and CRAWLS_PER_CALL at most. Calls are repeated until there are no more; those that were retried
+    before are no dead letters any more. Pages that fail again meanwhile, after `now`, are left for a later call."""
+    letters = letters.filter(given_up_at__lte=now).order_by()
+    crawls = list(letters.values_list("crawl", flat=True).distinct()[: CRAWLS_PER_CALL + 1])
+    pages, reopened = 0, set[UUID]()
+    for crawl in crawls[:CRAWLS_PER_CALL]:
+        while room := min(PAGES_PER_TRANSACTION, PAGES_PER_CALL - pages):
+            ids = list(letters.filter(crawl=crawl).order_by("id").values_list("id", flat=True)[:room])
+            done = retry_failed(crawl, ids) if ids else 0
+            if not done:
+                break
+            reopened.add(crawl)
+            pages += done
+        else:
+            return Retried(pages, len(reopened), letters.exists())
+    return Retried(pages, len(reopened), len(crawls) > CRAWLS_PER_CALL)
 
 
 @dataclass(frozen=True)

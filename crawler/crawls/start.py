@@ -23,8 +23,9 @@ from crawler.core.sitemaps.formats import to_begin_with
 from crawler.core.urls.addresses import parse_private_hosts
 from crawler.core.urls.normalise import from_person
 from crawler.crashpoints import crash_point
-from crawler.crawls.credentials import check_usable
+from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.holds import shortage_of
+from crawler.crawls.spiders import check_spider
 from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard, check_web_address, guard_of
 from crawler.models import Crawl
@@ -44,15 +45,16 @@ def start_crawl(
     allow_private: bool = False,
     sealed: str = "",
     crawl_id: UUID | None = None,
+    any_spider: bool = False,
 ) -> Crawl:
     """Start a crawl over these URLs as a user types them ("example.com/docs" is accepted). `sealed` are its encrypted
     credentials: `encryption.seal(credentials.parse(...))`, or those of an earlier crawl. `crawl_id` makes the call
-    idempotent: there are never two crawls with one id.
+    idempotent: there are never two crawls with one id. The operator may choose `any_spider` that workers can import.
 
     Raises BadInput (an invalid URL, option or address; RefusedAddress and OverQuota among them) and ServiceDown (Redis
     or the database does not respond). Then nothing was created.
     """
-    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed, any_spider=any_spider)
     crawl.id = crawl_id or crawl.id
     with services_needed():
         queues.connection().ping()
@@ -75,12 +77,13 @@ def draft(
     owner: User | None = None,
     allow_private: bool = False,
     sealed: str = "",
+    any_spider: bool = False,
 ) -> Crawl:
     """A crawl over these URLs that is not saved yet; BadInput if it cannot be started."""
     start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
-    options = checked_options(options, allow_private=allow_private)
+    options = checked_options(options, allow_private=allow_private, any_spider=any_spider)
     sitemap_urls = tuple(dict.fromkeys(from_person(reference) for reference in options.sitemap_urls))
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
     guard = guard_of(options.private_hosts)
@@ -89,6 +92,9 @@ def draft(
     for url in options.sitemap_urls:
         check_web_address(guard, url, "sitemap_urls")
     check_usable(guard, sealed)
+    options = with_login(options, sealed, own_hosts(start_urls, options))
+    if options.login_url:
+        check_web_address(guard, options.login_url, "login_url")
     return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner, sealed=sealed)
 
 
@@ -128,9 +134,10 @@ def wake_manager(crawl: Crawl) -> None:
     request_delivery(crawl)
 
 
-def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
+def checked_options(options: CrawlOptions, *, allow_private: bool, any_spider: bool = False) -> CrawlOptions:
     """The validated options as stored with a crawl, with the private addresses it may fetch; BadInput if invalid."""
     check_options(options)
+    check_spider(options, any_spider=any_spider)
     _check_page_timeout(options)
     allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
     return msgspec.structs.replace(

@@ -56,7 +56,7 @@ class PageHooks:
             follow = follow and found.follow
         if fields != result.facts.fields:
             result = msgspec.structs.replace(result, facts=msgspec.structs.replace(result.facts, fields=fields))
-        result = _with_links(result, url, links)
+        result = with_links(result, url, links)
         if not follow:  # they stay among the page's links, for reports
             result = msgspec.structs.replace(result, links=())
         return msgspec.structs.replace(result, hooks=tuple(calls))
@@ -68,10 +68,10 @@ def _checked(returned: Any) -> Found:
         return Found()
     if not isinstance(returned, Found):
         raise TypeError(f"on_page returned {type(returned).__name__}; return None, SKIP or Found(...)")
-    return Found(_plain(returned.fields), _texts(returned.links), bool(returned.follow))
+    return Found(plain_fields(returned.fields), _texts(returned.links), bool(returned.follow))
 
 
-def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     named = dict(fields)
     for name in named:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -95,7 +95,7 @@ def _texts(links: Sequence[str]) -> list[str]:
     return texts
 
 
-def _with_links(result: PageResult, url: str, links: Sequence[str]) -> PageResult:
+def with_links(result: PageResult, url: str, links: Sequence[str]) -> PageResult:
     """The result with further links, which have no text. What is no web address is left out."""
     known, found = set(result.links), (normalise(link, url) for link in links)
     new = [link for link in dict.fromkeys(found) if link and link not in known]

@@ -4,7 +4,7 @@ its next round."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -27,6 +27,7 @@ from crawler.notices.outbox import request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import additions, queries
+from crawler.storage.additions import Meta
 from crawler.storage.queries import OpenPage
 
 log = logging.getLogger(__name__)
@@ -37,12 +38,19 @@ PAGES_PER_TRANSACTION = 5_000  # that are asked for again
 LOADING = "Its list is still being read; add pages once the crawl runs."
 
 
-def add(crawl_id: UUID, references: Sequence[str], place: Placement, *, again: bool = False) -> Added | None:
+def add(
+    crawl_id: UUID,
+    references: Sequence[str],
+    place: Placement,
+    *,
+    again: bool = False,
+    meta: Mapping[str, Meta] | None = None,
+) -> Added | None:
     """Add pages by their URLs as a user types them, 10,000 at most, in one transaction; None if there is no such crawl.
 
     An open page gets the time and priority that are named; a closed one stays closed unless it is wanted `again`.
-    BadInput for too many URLs, and while the crawl's list is being read; a URL that cannot be added is told in the
-    answer.
+    `meta`: what is carried to the results of a new page, by its URL as it is given. BadInput for too many URLs, and
+    while the crawl's list is being read; a URL that cannot be added is told in the answer.
     """
     if len(references) > MAX_URLS:
         raise BadInput("urls", f"Add {MAX_URLS:,} URLs at most at a time, not {len(references):,}.")
@@ -52,6 +60,7 @@ def add(crawl_id: UUID, references: Sequence[str], place: Placement, *, again: b
     judged = dict(_judged(crawl, references))
     refused = [Refused(given, why) for given, (_, why) in judged.items() if why]
     urls = list(dict.fromkeys(url for url, why in judged.values() if not why))
+    carried = {judged[given][0]: values for given, values in (meta or {}).items()}
     queues.connection().ping()
     now, context = clock.epoch_seconds(), context_of(crawl)
     ready_queue = context.frontier.ready_queue
@@ -64,7 +73,7 @@ def add(crawl_id: UUID, references: Sequence[str], place: Placement, *, again: b
         if crawl is None:
             return None
         was_over = crawl.is_over
-        done = additions.add(crawl_id, urls, place, now, again=again, handed_out=handed_out)
+        done = additions.add(crawl_id, urls, place, now, again=again, handed_out=handed_out, meta=carried)
         counts = {"added": done.added, "moved": len(done.moved), "again": len(done.again)}
         if done.added or done.again:
             begin_round_if_over(crawl, now)

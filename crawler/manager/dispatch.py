@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -12,7 +12,7 @@ from crawler.accounts import quotas
 from crawler.core.crawl import retries
 from crawler.core.crawl.cache_policy import NO_VALIDATORS
 from crawler.core.crawl.collectors import batch_id
-from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageTask, Slice
+from crawler.core.crawl.messages import PAGE, Batch, PageTask, Slice
 from crawler.core.crawl.options import AUTO, NEVER, CrawlOptions
 from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
 from crawler.core.crawl.shares import batches_ahead
@@ -22,7 +22,7 @@ from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.ready_queue import Level, SliceOrder
 from crawler.manager.collect import process_results
 from crawler.manager.context import TickContext, queue_item, rendering_of, update_paces
-from crawler.manager.fetch_policy import fetch_policy
+from crawler.manager.fetch_policy import batch_version, fetch_policy
 from crawler.manager.limits import room_within_limits
 from crawler.manager.patterns import close_excluded
 from crawler.manager.response_cache import CacheHits, look_up
@@ -30,7 +30,7 @@ from crawler.models import Crawl
 from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
-from crawler.queueing.workers import browser_places, worker_count
+from crawler.queueing.workers import browser_places, workers_for
 from crawler.storage import queries, writer
 from crawler.storage.queries import OpenPage
 
@@ -102,7 +102,7 @@ def refill(context: TickContext) -> None:
     ready_queue, room = context.frontier.ready_queue, _free_capacity(context)
     tried, had_room = set[int](), room > 0
     if not ready_queue.has_cursor() and context.options.max_pages is not None:
-        rows = queries.open_with_attempts(context.id)  # under a page limit, these come first: they already count
+        rows = queries.open_with_attempts(context.id)[: max(0, room)]  # under a page limit, these come first
         _enqueue(context, rows)
         tried = {row.id for row in rows}
         room -= len(tried)
@@ -167,7 +167,7 @@ def _remaining_quota(context: TickContext, out: int) -> int:
 def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     """Dequeue slices and distribute them over as many batches as the workers can use. Suspects (`core.crawl.retries`)
     get batches of their own."""
-    now, leases, workers = context.now(), context.frontier.leases, worker_count()
+    now, leases, workers = context.now(), context.frontier.leases, workers_for(context.options.engine)
     batches, unclaimed = (_fetched(names) for names in (leases.batches(), leases.unclaimed()))
     outstanding = len(batches)
     weights = queries.running_weights() or [context.options.weight]
@@ -183,12 +183,12 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     else:
         free = connections - context.frontier.ready_queue.slices_out()
         useful = max(workers - outstanding, min(lanes, free) // MAX_SLICES_PER_BATCH)
-    wanted = min(room, max(1, useful))
-    shared, own = [_new_draft() for _ in range(wanted)], list[_BatchDraft]()
+    wanted, queue = min(room, max(1, useful)), queues.usual_queue(context.options.engine)
+    shared, own = [_new_draft(queue) for _ in range(wanted)], list[_BatchDraft]()
     for _ in range(MAX_SLICES_PER_BATCH):
         if any(draft.pages >= MAX_PAGES_PER_BATCH for draft in shared):
             break
-        alone = [_new_draft() for _ in range(min(wanted, room - wanted + 1 - len(own)))]
+        alone = [_new_draft(queue) for _ in range(min(wanted, room - wanted + 1 - len(own)))]
         dequeued = _dequeue_round(context, shared, alone, now, connections)
         own += [draft for draft in alone if draft.slices]
         if dequeued < wanted:
@@ -227,7 +227,7 @@ def _dequeue_rendered(context: TickContext) -> list[_BatchDraft]:
         return []
     places, all_places = BrowserPlaces(context.frontier.redis), browser_places(now)
     room = conf.max_batches() - context.frontier.leases.outstanding()
-    drafts = [_new_draft(rendered=True) for _ in range(min(all_places, room))]
+    drafts = [_new_draft(queues.RENDER) for _ in range(min(all_places, room))]
     keys = [context.frontier.keys.lease(draft.id) for draft in drafts]
     given = places.take(keys, all_places, now)
     crash_point("dispatch: places taken")
@@ -241,9 +241,9 @@ def _dequeue_rendered(context: TickContext) -> list[_BatchDraft]:
     return [draft for draft in drafts if draft.slices]
 
 
-def _new_draft(*, rendered: bool = False) -> _BatchDraft:
-    collector = secrets.randbelow(conf.collectors())
-    return _BatchDraft(batch_id(queues.batch_name(rendered=rendered), collector), secrets.token_hex(8), [], rendered)
+def _new_draft(queue: str) -> _BatchDraft:
+    collector, token = secrets.randbelow(conf.collectors()), secrets.token_hex(8)
+    return _BatchDraft(batch_id(queues.batch_name(queue), collector), token, [], queue == queues.RENDER)
 
 
 def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple[list[Batch], dict[int, OpenPage]]:
@@ -261,6 +261,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
         for result in known.results:
             del rows[result.id]
     policy = fetch_policy(context)
+    spider_requests = queries.spider_requests(context.id, rows.values()) if context.options.spider else {}
     batches = [
         Batch(
             crawl=str(context.id),
@@ -271,12 +272,12 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
             slices=tuple(
                 Slice(
                     retries.host_of(lane),
-                    _tasks(ids, rows, known, context.options),
+                    _tasks(ids, rows, known, context.options, spider_requests),
                     retries.batch_size(lane) is not None,
                 )
                 for lane, ids in draft.slices
             ),
-            version=RENDERING_VERSION if context.options.render != NEVER else USUAL_VERSION,
+            version=batch_version(context.options),
             rendered=draft.rendered,
         )
         for draft in drafts
@@ -285,7 +286,11 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
 
 
 def _tasks(
-    ids: Sequence[int], rows: dict[int, OpenPage], known: CacheHits, options: CrawlOptions
+    ids: Sequence[int],
+    rows: dict[int, OpenPage],
+    known: CacheHits,
+    options: CrawlOptions,
+    spider_requests: Mapping[str, str],
 ) -> tuple[PageTask, ...]:
     return tuple(
         PageTask(
@@ -296,6 +301,7 @@ def _tasks(
             row.kind,
             *known.validators.get(page, NO_VALIDATORS),
             rendering_of(row, options),
+            spider_requests.get(row.url, "") if row.kind == PAGE else "",
         )
         for page in ids
         if (row := rows.get(page))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from crawler import conf
-from crawler.core.crawl.messages import FetchPolicy
+from crawler.core.crawl.fetch_policy import FetchPolicy
+from crawler.core.crawl.messages import LOGIN_VERSION, RENDERING_VERSION, USUAL_VERSION
+from crawler.core.crawl.options import NEVER, CrawlOptions
 from crawler.core.crawl.rendering import RENDER_SECONDS
 from crawler.crawls.credentials import own_hosts_of
 from crawler.manager.context import TickContext
@@ -35,4 +37,15 @@ def fetch_policy(context: TickContext) -> FetchPolicy:
         screenshot=options.screenshot,
         screenshot_format=options.screenshot_format,
         ignore_tls_errors=options.ignore_tls_errors,
+        engine=options.engine,
+        spider=options.spider,
+        login_url=options.login_url,
+        login_check=options.login_check,
     )
+
+
+def batch_version(options: CrawlOptions) -> int:
+    """Of the batches of a crawl: workers of an earlier version hand back what they cannot do."""
+    if options.login_url:
+        return LOGIN_VERSION
+    return RENDERING_VERSION if options.render != NEVER else USUAL_VERSION

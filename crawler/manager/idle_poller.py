@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 MAX_POLL_S = 240.0  # then the next poller takes over: a stock worker forks for each job
 POLL_INTERVAL_S = 1.0  # between two checks of the queues, unless a job is sent
 POLLS_PER_REGISTRATION = 5  # checks after which a stock worker's registration is renewed
-RENDERING = "a page waits for a browser"
-"""The last queue of a stock worker: it gets there only if no idle poller is left in an earlier one. The page's result
-sends the next tick, which sends a poller."""
+LAST_QUEUES = "a page waits for a browser, or for Scrapy"
+"""Its queue is the last of a stock worker: it gets there only if no idle poller is left in an earlier one. The page's
+result sends the next tick, which sends a poller."""
 HORIZON_S = 900.0  # the poller does not wait for a notice that is due later, or a hold that ends later
 
 
@@ -63,8 +63,8 @@ def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
         update_rescue_job()
         return "nothing to watch over"
     crash_point("watch: begun")
-    if queues.is_to_render():
-        return RENDERING
+    if queues.is_for_last_queues():
+        return LAST_QUEUES
     ensure_poller_if_idle()
     until, keep_registered = clock() + MAX_POLL_S, registration_of_stock_worker()
     for look in count():
@@ -73,8 +73,8 @@ def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
         if queues.has_work():
             ensure_poller()  # another worker may take the job, and leave this one idle
             return "there is work to do"
-        if queues.is_to_render():
-            return RENDERING
+        if queues.is_for_last_queues():
+            return LAST_QUEUES
         if look % POLLS_PER_REGISTRATION == 0:
             keep_registered()
         found = reconcile(at_once=look == 0)  # this worker's last job may have changed what is due

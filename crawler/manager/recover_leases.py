@@ -31,8 +31,7 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
     now = context.now()
     known = {(lease.batch, lease.held) for lease in overdue}
     queued, started = (
-        jobs(queues.FETCH) | jobs(queues.RENDER) if context.options.render != NEVER else jobs(queues.FETCH)
-        for jobs in (queues.queued, queues.started)
+        {job for name in _batch_queues(context) for job in jobs(name)} for jobs in (queues.queued, queues.started)
     )
     taken_back = 0
     for lease in context.frontier.leases.overdue(now):
@@ -55,6 +54,12 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
         else:
             context.frontier.leases.postpone_check(lease, now + JOB_CHECK_INTERVAL_S, lease.absent_since or now)
     return taken_back
+
+
+def _batch_queues(context: TickContext) -> list[str]:
+    """The queues that batches of the crawl may wait in."""
+    usual = queues.usual_queue(context.options.engine)
+    return [usual, queues.RENDER] if context.options.render != NEVER else [usual]
 
 
 def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:
