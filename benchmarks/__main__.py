@@ -5,7 +5,21 @@ from __future__ import annotations
 import signal
 import sys
 
-from benchmarks import against, collect, compare, flat, idle, latency, load, million, page_bytes, render, reports, scale
+from benchmarks import (
+    acknowledge,
+    against,
+    collect,
+    compare,
+    flat,
+    idle,
+    latency,
+    load,
+    million,
+    page_bytes,
+    render,
+    reports,
+    scale,
+)
 from benchmarks.arguments import parse
 from benchmarks.ours import Failed
 from benchmarks.services import Unavailable
@@ -20,6 +34,7 @@ COMMANDS = {
     "load": load.main,
     "idle": idle.main,
     "latency": latency.main,
+    "acknowledge": acknowledge.main,
     "collect": collect.main,
     "bytes": page_bytes.main,
     "render": render.main,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import render
+from benchmarks import acknowledge, render
 from benchmarks.figures import OURS
 from benchmarks.idle import MOST_PERCENT, STATES
 from benchmarks.latency import CONNECTIONS, PAGES, SECONDS
@@ -43,6 +43,9 @@ Everything is its own and is ended. The exit code is 1 when one takes more than 
 _LATENCY = """\
 Crawl a generated site that takes its time for each answer, at several sizes over several numbers of connections, and
 tell how near to the best possible time each crawl comes. The exit code is 1 when a page was not got."""
+_ACKNOWLEDGE = """\
+Crawl a slow site with late and with early acknowledgement, kill workers in the middle, and tell what the site got, what
+was lost, and how long it took. The exit code is 1 when a page is neither fetched nor lost."""
 _COLLECT = """\
 Crawl the generated site without workers, and tell what storing a page costs the crawl manager: statements, CPU time of
 the database's server and of the manager, and time."""
@@ -71,6 +74,7 @@ examples:
   bin/bench bytes --postgres           the disk's bytes of a page (without --postgres: SQLite)
   bin/bench render --places 12         pages in a browser, beside Crawlee and scrapy-playwright
   bin/bench scale --chart FILE         how many workers run over a simulated day of crawls
+  bin/bench acknowledge                what --ack early saves when workers are killed
   bin/bench latency                    a site that answers after 100 ms: six minutes (--quick: one)"""
 
 
@@ -218,6 +222,23 @@ def _latency() -> ArgumentParser:
     return parser
 
 
+def _acknowledge() -> ArgumentParser:
+    parser = _parser("bin/bench acknowledge", _ACKNOWLEDGE)
+    killed = ", ".join(map(str, acknowledge.KILLED))
+    parser.add_argument("--pages", type=_positive, default=acknowledge.PAGES, metavar="N", help=_default("of the site"))
+    parser.add_argument(
+        "--latency", type=float, default=acknowledge.LATENCY_S, metavar="S", help=_default("seconds of an answer")
+    )
+    parser.add_argument("--workers", type=_positive, default=acknowledge.WORKERS, metavar="N", help=_default("of ours"))
+    parser.add_argument(
+        "--killed", type=int, nargs="+", default=acknowledge.KILLED, metavar="N", help=f"workers (default: {killed})"
+    )
+    parser.add_argument("--rounds", type=_positive, default=acknowledge.ROUNDS, metavar="N", help=_default("of each"))
+    parser.add_argument("--timeout", type=float, default=600, metavar="S", help=_default("seconds a crawl may take"))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured, crawl by crawl")
+    return parser
+
+
 def _collect() -> ArgumentParser:
     parser = _parser("bin/bench collect", _COLLECT)
     parser.add_argument("--pages", type=_positive, default=5_000, metavar="N", help=_default("of the site"))
@@ -287,6 +308,7 @@ _COMMANDS = {
     "load": _load,
     "idle": _idle,
     "latency": _latency,
+    "acknowledge": _acknowledge,
     "collect": _collect,
     "bytes": _bytes,
     "render": _render,
