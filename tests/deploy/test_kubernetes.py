@@ -58,6 +58,7 @@ COMPONENTS = ["web", "clock", "worker", "browser", "migrate"]
 CRAWLING = ["web", "clock", "worker", "browser"]
 STARTED = {"browser": ("site-crawler-browser", ["worker", "--render"])}  # others by their own name
 SCALED = {"worker": "wanted", "browser": "browsers_wanted"}  # by KEDA, and the figure that it reads
+COMPONENT = "app.kubernetes.io/component"
 SECRETS = ["SECRET_KEY", "DATABASE_URL", "REDIS_URL", "CRAWLER_WEBHOOK_SECRET", "CRAWLER_METRICS_TOKEN"]
 
 # What Kubernetes takes.
@@ -279,6 +280,51 @@ def test_production_starts_with_these_settings(tmp_path: Path) -> None:
     )
     database, redis = shown.stdout.split()
     assert {database, urlsplit(redis).hostname} <= of_kind("Service").keys()
+
+
+# How they are upgraded, by the commands of the guide.
+
+
+def upgrade_commands() -> list[str]:
+    """All of them; the second block is for versions that cannot work side by side."""
+    section = GUIDE.split("\n## Upgrade\n")[1].split("\n## ")[0]
+    return re.findall(r"^    (kubectl .+)$", section, re.MULTILINE)
+
+
+def test_the_commands_of_an_upgrade_name_objects_that_exist() -> None:
+    commands = upgrade_commands()
+    of_namespace = [command for command in commands if " -n " in command]
+    assert {command.split()[2] for command in of_namespace} == {kustomization(BASE)["namespace"]}
+    assert all(command.startswith("kubectl apply -k .") for command in commands if command not in of_namespace)
+    jobs = {name for command in commands for name in re.findall(r"\bjob[/ ](\S+)", command)}
+    assert jobs == of_kind("Job").keys()
+    rolled_out = {command.rpartition("/")[2] for command in commands if "rollout status" in command}
+    assert rolled_out <= of_kind("Deployment").keys()
+    (scaled_down,) = [command for command in commands if "--replicas=0" in command]
+    by_keda = {each["spec"]["scaleTargetRef"]["name"] for each in of_kind("ScaledObject").values()}
+    assert by_keda | set(re.findall(r"crawler-\w+", scaled_down)) == of_kind("Deployment").keys()
+
+
+def test_an_upgrade_changes_the_tables_before_it_replaces_a_process() -> None:
+    """A Job cannot be changed, so the earlier one is deleted; what the new one needs is applied with it."""
+    delete, apply_first, wait, apply_all, *_ = upgrade_commands()
+    assert "delete job crawler-migrate" in delete
+    selector = re.search(r"-l 'app\.kubernetes\.io/component notin \((.+)\)'$", apply_first)
+    assert selector
+    left_out = set(selector[1].split(", "))
+    applied = [found for found in objects(*ALL) if found["metadata"].get("labels", {}).get(COMPONENT) not in left_out]
+    names = {found["metadata"]["name"] for found in applied}
+    assert {found["kind"] for found in applied}.isdisjoint({"Deployment", "ScaledObject"})
+    needed = {own_pods()["migrate"]["spec"]["serviceAccountName"], "default-deny", "crawler-services"}
+    assert {"crawler-migrate", *needed} <= names
+    assert "--for=condition=complete" in wait
+    assert wait.endswith("job/crawler-migrate")
+    assert apply_all == "kubectl apply -k ."
+
+
+def test_the_processes_that_must_end_are_those_that_work_on_crawls() -> None:
+    (waits,) = [command for command in upgrade_commands() if "--for=delete" in command]
+    assert set(waits.split(" in (")[1].rstrip(")'").split(", ")) == set(CRAWLING)
 
 
 # What asks the web pages.
