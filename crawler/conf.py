@@ -199,6 +199,11 @@ def chromium_pages() -> int:
     return int(settings.CRAWLER_CHROMIUM_PAGES)
 
 
+def chromium_mb() -> float:
+    """Memory of all its processes together with which a browser worker's Chromium is replaced."""
+    return float(settings.CRAWLER_CHROMIUM_MB)
+
+
 def shares_browser_context() -> bool:
     """Whether the pages of a site share a browser context."""
     return bool(settings.CRAWLER_BROWSER_CONTEXT == "site")

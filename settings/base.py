@@ -128,6 +128,7 @@ CRAWLER_BROWSER_PLACES = int(environment.number("CRAWLER_BROWSER_PLACES", 6, lea
 CRAWLER_BROWSER_CONTEXT = environment.choice("CRAWLER_BROWSER_CONTEXT", "page", ("page", "site"))
 CRAWLER_BROWSER_CLOCK = environment.choice("CRAWLER_BROWSER_CLOCK", "wall", ("wall", "virtual"))
 CRAWLER_CHROMIUM_PAGES = int(environment.number("CRAWLER_CHROMIUM_PAGES", 20, least=1))
+CRAWLER_CHROMIUM_MB = environment.number("CRAWLER_CHROMIUM_MB", 2000, least=1)
 CRAWLER_BROWSER_PAGES = int(environment.number("CRAWLER_BROWSER_PAGES", 80, least=1))
 CRAWLER_RENDER_MB = environment.number("CRAWLER_RENDER_MB", 50, least=1, most=10_000)
 CRAWLER_COLLECTORS = int(environment.number("CRAWLER_COLLECTORS", 1, least=1, most=MAX_COLLECTORS))

@@ -383,5 +383,5 @@ def shared() -> Browser:
     global _shared  # noqa: PLW0603  # one for each process
     with _sharing:
         if _shared is None or _shared._pid != os.getpid():
-            _shared = Browser(BrowserLimits(pages=conf.chromium_pages()))
+            _shared = Browser(BrowserLimits(pages=conf.chromium_pages(), mb=conf.chromium_mb()))
         return _shared

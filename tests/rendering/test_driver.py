@@ -121,13 +121,13 @@ def test_a_browser_is_replaced_after_its_pages_and_lets_those_under_way_finish(
         assert pages.browser.starts == 2
 
 
-def test_after_how_many_pages_a_browser_is_replaced_is_a_setting(
+def test_after_how_many_pages_and_with_how_much_memory_a_browser_is_replaced_are_settings(
     monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    settings.CRAWLER_CHROMIUM_PAGES = 3
+    settings.CRAWLER_CHROMIUM_PAGES, settings.CRAWLER_CHROMIUM_MB = 3, 700
     monkeypatch.setattr(driver, "_shared", None)
     monkeypatch.setattr(driver, "Browser", lambda limits: limits)
-    assert driver.shared() == BrowserLimits(pages=3)
+    assert driver.shared() == BrowserLimits(pages=3, mb=700)
 
 
 @pytest.mark.long
