@@ -26,7 +26,7 @@ LEASES = "crawler/frontier/leases.py"
 LUA = "crawler/frontier/lua/"
 GUARD = "crawler/http/guard.py"
 CONNECTOR = "crawler/http/connector.py"
-CHROMIUM = "crawler/browser/chromium.py"
+BROWSER_DRIVER = "crawler/browser/driver.py"
 PAGE_REQUESTS = "crawler/browser/page_requests.py"
 CURL_TRANSFER = "crawler/http/curl_transfer.py"
 CURL_TRANSPORT = "crawler/http/curl_transport.py"
@@ -493,9 +493,9 @@ MUTATIONS = (
     Mutation(
         "webrtc-past-the-proxy",
         "WebRTC of a rendered page sends nothing past the proxy",
-        CHROMIUM,
-        '"--webrtc-ip-handling-policy=disable_non_proxied_udp"',
-        '"--no-first-run"',
+        BROWSER_DRIVER,  # both switches: the headless shell reads one of them, and the browser with windows the other
+        "args=chromium.FLAGS,",
+        'args=[flag for flag in chromium.FLAGS if "webrtc" not in flag],',
         "tests/rendering/test_page.py::test_a_page_reaches_no_network_but_by_its_proxy",
     ),
     Mutation(
