@@ -6,18 +6,21 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.launch.worker import NAMED_BY_HONCHO, command, main, worker_environment
+from crawler.worker import Worker
 from tests.conftest import free_port
 from tests.launch.conftest import environment
 from tests.stack import ROOT
 
 RQ = [sys.executable, "-P", "-m", "rq.cli"]
 CLASS = ["-w", "crawler.worker.Worker"]
+BROWSER_CLASS = ["-w", "crawler.browser.worker.BrowserWorker"]
 
 
 @pytest.fixture
@@ -77,6 +80,39 @@ def test_one_is_a_worker_and_several_are_a_pool() -> None:
 
 def test_one_for_scrapy_listens_to_its_queue() -> None:
     assert command(1, runs_scrapy=True) == [*RQ, "worker", "--quiet", *CLASS, "scrapy"]
+
+
+def test_one_for_pages_in_a_browser_has_its_own_class_and_queue() -> None:
+    assert command(1, renders=True) == [*RQ, "worker", "--quiet", *BROWSER_CLASS, "render"]
+    pool = ["worker-pool", "--num-workers", "2", "--quiet"]
+    assert command(2, ["--burst"], renders=True) == [*RQ, *pool, *BROWSER_CLASS, "--burst", "render"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "queues"),
+    [([], ["crawl", "fetch"]), (["--render"], ["render"]), (["--render", "-n", "2", "-v"], ["render"])],
+)
+def test_the_option_decides_what_is_executed(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], queues: list[str]
+) -> None:
+    monkeypatch.setattr(os, "execve", lambda program, line, variables: executed.extend(line))
+    executed: list[str] = []
+    main(arguments)
+    assert executed[-len(queues) :] == queues
+    assert executed[executed.index("-w") + 1] == (BROWSER_CLASS[1] if "--render" in arguments else CLASS[1])
+    assert ("worker-pool" in executed, "--verbose" in executed) == ("-n" in arguments, "-v" in arguments)
+
+
+def test_pages_in_a_browser_and_scrapy_are_different_workers(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--render", "--scrapy"])
+    assert ended.value.code == 2
+    assert "not allowed with argument --render" in capsys.readouterr().err
+
+
+def test_the_class_for_pages_in_a_browser_is_there() -> None:
+    module, _, name = BROWSER_CLASS[1].rpartition(".")
+    assert issubclass(getattr(import_module(module), name), Worker)
 
 
 def test_further_arguments_go_to_rq() -> None:

@@ -97,6 +97,17 @@ def test_pages_of_a_host_share_a_browser_context_where_that_is_set(
     assert one != another  # crawls share none
 
 
+@pytest.mark.parametrize(("clock", "is_virtual"), [("wall", False), ("virtual", True)])
+def test_whether_time_is_virtual_is_a_setting(
+    bench: Bench, browser: Browser, settings: LazySettings, clock: str, is_virtual: bool
+) -> None:
+    settings.CRAWLER_BROWSER_CLOCK = clock
+    come()
+    bench.start("/shop", render="auto")
+    work(bench)
+    assert {choices.virtual_time for choices in browser.choices} == {is_virtual}
+
+
 @pytest.mark.site({"/": site.page("/file", "/gone"), "/file": Reply("x", headers={"Content-Type": "text/plain"})})
 def test_what_is_no_page_is_not_rendered(bench: Bench, browser: Browser) -> None:
     come()

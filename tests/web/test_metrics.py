@@ -13,8 +13,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from crawler import __version__
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.retries import lane_of
 from crawler.frontier import metrics
+from crawler.frontier.browser_places import WORKER_TTL_S, BrowserPlaces, BrowserWorker
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Delivery, Disagreement, Page
 from crawler.reports import metrics as figures
 from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_page
@@ -124,6 +129,26 @@ def test_the_workers_that_would_be_useful_are_told(as_root: Client, real_redis: 
         real_redis.zadd(keys.weights, {"a.test": 1})
     found = read(as_root)
     assert (found["crawler_workers_wanted", ""], found["crawler_browser_workers_wanted", ""]) == (1, 0)
+
+
+def test_the_places_of_browser_workers_and_the_pages_that_wait_for_them_are_told(
+    as_root: Client, real_redis: Redis
+) -> None:
+    now = time.time()
+    places = BrowserPlaces(real_redis)
+    for name in ("one", "two"):
+        places.register(BrowserWorker(name, 6), now)
+    places.register(BrowserWorker("gone", 6), now - 2 * WORKER_TTL_S)
+    for render, pages in (("auto", 2), ("always", 3), ("never", 0)):
+        queue = Frontier(real_redis, a_crawl(options=CrawlOptions(render=render)).id).ready_queue
+        lane = lane_of("a.test", is_suspect=False, deaths=0, is_rendered=True)
+        queue.enqueue([QueueItem(number, lane, now - 60) for number in range(pages)])
+        queue.enqueue([QueueItem(9, "a.test", now - 60)])  # needs none
+    assert places.take(["lease of one", "lease of another"], 12, now) == 2
+    real_redis.set("lease of one", "token")  # the other batch is complete
+    found = read(as_root)
+    assert (found["crawler_browser_places", ""], found["crawler_browser_places_taken", ""]) == (12, 1)
+    assert found["crawler_pages_for_browsers", ""] == 5
 
 
 def test_the_time_of_ticks_is_a_histogram(as_root: Client, real_redis: Redis) -> None:

@@ -229,7 +229,8 @@ def _no_browser(facts: Facts) -> Iterator[str]:
         return
     wait = f"{counted(facts.for_browser, 'page')} {'waits' if facts.for_browser == 1 else 'wait'}"
     if facts.browser_places:
-        yield f"{wait} for one of {counted(facts.browser_places, 'place')} in the browsers."
+        place = "the only place" if facts.browser_places == 1 else f"one of {count(facts.browser_places)} places"
+        yield f"{wait} for {place} in the browsers."
     else:
         yield f"{wait} for a browser worker, and none is running: {START_A_BROWSER}."
 

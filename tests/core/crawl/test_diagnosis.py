@@ -70,6 +70,10 @@ SITUATIONS: dict[str, dict[str, Any]] = {
     "no worker for crawl": {"crawl_workers": 0},
     "no worker for Scrapy": {"runs_scrapy": True, "stirred": True, "batches": [QUEUED]},
     "a worker for Scrapy": {"runs_scrapy": True, "fetch_workers": 0, "scrapy_workers": 1, "batches": [FETCHING]},
+    "pages wait for a browser worker": {"for_browser": 7, "batches": [FETCHING]},
+    "a page waits for one, and for nothing else": {"open_pages": 1, "for_browser": 1},
+    "pages wait for a place in the browsers": {"for_browser": 7, "browser_places": 12},
+    "a page waits for the only place": {"for_browser": 1, "browser_places": 1, "batches": [FETCHING]},
     # RQ lists nobody, but somebody is at work
     "a worker RQ does not list": {"crawl_workers": 0, "fetch_workers": 0, "stirred": True},
     "a worker RQ does not list fetches": {
