@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import venv
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -18,16 +19,16 @@ REQUIREMENTS = ("requirements.txt", "requirements-bench.txt")
 _PIP = ("-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check")
 
 
-def prepared() -> Path | None:
-    """The Python of that environment, made on first use; None when it could not be made."""
-    folder = BENCH / "venv"
+def prepared(folder: Path = BENCH / "venv", requirements: Sequence[str] = REQUIREMENTS) -> Path | None:
+    """The Python of that environment, made on first use from the last of these files, which may name the others; None
+    when it could not be made."""
     python, stamp = folder / "bin" / "python", folder / "stamp"
-    state = _state(folder)
+    state, place = _state(folder, requirements), folder.relative_to(ROOT)
     if python.exists() and stamp.exists() and stamp.read_text() == state:
         return python
-    print(f"One-time set-up: installing what {REQUIREMENTS[-1]} pins into .bench/venv ...", file=sys.stderr, flush=True)
-    if installed(folder, ROOT / REQUIREMENTS[-1]) is None:
-        print("The peers could not be installed; pip's own words are above.", file=sys.stderr, flush=True)
+    print(f"One-time set-up: installing what {requirements[-1]} pins into {place} ...", file=sys.stderr, flush=True)
+    if installed(folder, ROOT / requirements[-1]) is None:
+        print("It could not be installed; pip's own words are above.", file=sys.stderr, flush=True)
         return None
     stamp.write_text(state)
     return python
@@ -48,9 +49,9 @@ def can_import(python: Path, module: str) -> bool:
     return subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
 
 
-def _state(folder: Path) -> str:
+def _state(folder: Path, requirements: Sequence[str]) -> str:
     """Of the requirements, the version of Python, and the place."""
     digest = blake2b(digest_size=8)
-    for name in REQUIREMENTS:
+    for name in requirements:
         digest.update((ROOT / name).read_bytes())
     return f"{digest.hexdigest()} {sys.version_info[:2]} {folder}"
