@@ -31,6 +31,8 @@ class Browser:
         self.rendered: list[str] = []  # paths, in order
         self.choices: list[RenderChoices] = []  # of each
         self.sites: list[object] = []  # of each, if its pages share a browser context
+        self.requests: list[str] = []  # further ones that each page would send to its own host
+        self.allowed: dict[str, bool] = {}  # of these
 
     def __call__(self) -> Browser:
         return self
@@ -43,6 +45,7 @@ class Browser:
         self.rendered.append(path)
         self.choices.append(choices)
         self.sites.append(more.get("site"))
+        self.allowed |= {wanted: more["may_request"](wanted) for wanted in self.requests}
         shown = self.pages.get(path, fetched.body.decode())
         if callable(shown):
             shown = shown()

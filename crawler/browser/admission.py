@@ -47,7 +47,7 @@ class Admission:
         self.begin()
         self.guard, self.limits, self.gateway = guard, limits, gateway
         self._on_close, self._cut = on_close, cut
-        self._turns = {host: _Turn() for host in hosts_one_by_one}
+        self._turns = dict.fromkeys(hosts_one_by_one, _Turn())  # one, which they share
         self.tasks: set[asyncio.Task[None]] = set()  # one for each connection of the browser
 
     def begin(self) -> None:
@@ -110,8 +110,8 @@ class Admission:
 
     @asynccontextmanager
     async def turn_at(self, target: Target) -> AsyncIterator[Callable[[Relay], None]]:
-        """Wait until no other connection to the host is open, if it is one of those; then `note` the connection, which
-        is to give way once it rests. Raises Reply."""
+        """Wait until no other connection to the host is open, if it is the page's own; then `note` the connection,
+        which is to give way once it rests. Raises Reply."""
         turn = self._turns.get(str(target))
         if turn is None:
             yield lambda _: None
@@ -128,7 +128,7 @@ class Admission:
 
 
 class _Turn:
-    """The one connection to a host.
+    """The one connection to a host, whichever of its ports.
 
     A browser keeps connections open, and uses each only for requests of a kind (with or without cookies, a WebSocket):
     the requests of one kind would wait for ever for the resting connection of another.

@@ -32,7 +32,7 @@ from crawler.browser.recorder import Recorder
 from crawler.browser.result import RecordedResource
 from crawler.core.crawl.page_load import BLOCKED, FAILED, Resource
 from crawler.core.crawl.rendering import STREAMS, why_blocked
-from crawler.core.urls.normalise import host_and_port
+from crawler.core.urls.normalise import host_in_browser
 from crawler.http.errors import one_line
 from crawler.http.fetcher import Fetched
 
@@ -74,8 +74,8 @@ class PageRequests:
         self.open: set[Request] = set()  # under way
         self.has_streams = False
         self._known: set[Request] = set()  # news of others are about the page before, in the same tab
-        self.total = self.own_total = 0  # that went out; those to the page's own host and port
-        self._own = host_and_port(job.url)
+        self.total = self.own_total = 0  # that went out; those to the page's own host
+        self._own = host_in_browser(job.url)
         self._is_over = False
         self._has_document = False  # it was handed over
         self._hops, self._redirects = Counter[str](), Counter[str]()  # URLs that were asked about, and all of them
@@ -199,8 +199,10 @@ class PageRequests:
                 socket.connect_to_server()
 
     def _is_own(self, url: str) -> bool:
+        """Whether it goes to the page's own host, as the host limiter tells hosts apart: http and https are one host,
+        another port is another one."""
         with suppress(ValueError):
-            return host_and_port(url) == self._own
+            return host_in_browser(url) == self._own
         return False
 
     def _count(self, url: str, more: int) -> None:

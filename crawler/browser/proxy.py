@@ -71,8 +71,8 @@ class GuardProxy:
         hosts_one_by_one: Collection[str] = frozenset(),
         gateway: Gateway | None = None,
     ) -> Admission:
-        """`hosts_one_by_one`: "host:port" of hosts with at most one open connection at a time. `gateway`: the crawl's
-        own proxy, through which all connections go."""
+        """`hosts_one_by_one`: "host:port" of those that have at most one open connection at a time, all together.
+        `gateway`: the crawl's own proxy, through which all connections go."""
         judge = guard if self._resolver is None else replace(guard, resolver=self._resolver)
         admission = Admission(judge, limits, hosts_one_by_one, gateway, self._dismiss, self._cut)
         self._admissions[admission.username] = admission

@@ -14,7 +14,7 @@ from crawler.browser.chromium import BYPASS, NO_PLAYWRIGHT, BrowserMissing
 from crawler.browser.proxy import GuardProxy, ProxyLimits
 from crawler.browser.result import with_refusals
 from crawler.core.crawl.rendering import RenderChoices
-from crawler.core.urls.normalise import host_and_port
+from crawler.core.urls.normalise import host_in_browser
 from crawler.http.connector import Gateway
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import now, wait_for
@@ -67,7 +67,7 @@ class Renderer:
     ) -> Rendering:
         """The page `url`, whose document was fetched, as a browser has it after its scripts.
 
-        For each further request to the page's own host and port `may_request(url)` and then `take_turn()` are called
+        For each further request to the page's own host `may_request(url)` and then `take_turn()` are called
         in the calling task, where they may wait, at the cost of the page's time; if one is False it is not sent.
         `headers_for(url)` is called in another thread: the headers that a request gets in addition. `gateway`: the
         crawl's own proxy, through which all of them go. `site`: pages with the same one may share a
@@ -80,7 +80,7 @@ class Renderer:
         Renderer.pages += 1
         questions = _Questions(lambda asked: may_request(asked) and take_turn())
         limits = ProxyLimits(max_bytes=choices.max_bytes, max_connections=64, connect_seconds=5.0, idle_seconds=10.0)
-        own = frozenset({_place(url)})
+        own = _places_of(url)
         place = self._browser.kept.take(site) if site is not None else None
         if place is None:
             place = self._tab.Place(self._proxy.admit(guard, limits, hosts_one_by_one=own, gateway=gateway))
@@ -141,10 +141,11 @@ class Renderer:
             rendering.cancel()
 
 
-def _place(url: str) -> str:
-    """The page's own "host:port", as the proxy knows it."""
-    host, port = host_and_port(url)
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def _places_of(url: str) -> frozenset[str]:
+    """The page's own "host:port", as the proxy knows it; both, if http and https are one host there."""
+    host, port = host_in_browser(url)
+    name = f"[{host}]" if ":" in host else host
+    return frozenset(f"{name}:{each}" for each in ((80, 443) if port is None else (port,)))
 
 
 class _Questions:

@@ -29,7 +29,7 @@ class Rendering(msgspec.Struct, frozen=True, kw_only=True):
     redirect_to: str = ""  # where a script or a refresh leads to, absolute; not followed
     links: tuple[str, ...] = ()  # given to history.pushState and replaceState, absolute
     requests: int = 0  # further requests that went out, redirects included; the document is not among them
-    own_requests: int = 0  # those to the page's own host and port
+    own_requests: int = 0  # those to the page's own host
     resources: tuple[Resource, ...] = ()
     more_blocked: int = 0  # requests that were not sent, and are not in the list
     recorded: tuple[RecordedResource, ...] = ()  # if they are to be

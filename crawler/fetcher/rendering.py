@@ -109,8 +109,9 @@ class PageRenderer:
         return {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS}
 
     def _may_request(self, url: str) -> bool:
-        """Whether robots.txt allows it; called for the page's own host. What is not known is not asked for."""
-        address = normalise(url)
+        """Whether robots.txt allows it; called for the page's own host. What is not known is not asked for. A WebSocket
+        begins with an HTTP request (RFC 6455), to which the robots.txt of that origin applies."""
+        address = normalise(url.replace("ws", "http", 1) if url.startswith("ws") else url)
         if self._robots is None or address is None:
             return address is not None
         ruling = self._robots.decide(address)

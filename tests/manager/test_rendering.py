@@ -155,6 +155,16 @@ def test_the_archive_of_a_rendered_page_has_what_it_loaded(
     assert (browser.choices[0].records, browser.choices[0].blocked_kinds) == (True, ("media",))
 
 
+def test_robots_txt_holds_for_requests_and_web_sockets_to_the_own_host(bench: Bench, browser: Browser) -> None:
+    bench.site.pages["/robots.txt"] = Reply("User-agent: *\nDisallow: /live", headers={"Content-Type": "text/plain"})
+    host = bench.site.host
+    browser.requests = [f"{scheme}://{host}/{path}" for scheme in ("http", "ws") for path in ("shop.js", "live")]
+    come()
+    bench.start("/text", render="always")
+    work(bench)
+    assert list(browser.allowed.values()) == [True, False, True, False]
+
+
 def test_what_a_crawl_blocks_is_blocked_in_the_browser(bench: Bench, browser: Browser) -> None:
     come()
     bench.start(render="always", blocked_hosts=("*.ads.example",))

@@ -35,6 +35,7 @@ class Pages:
         server: Server,
         document: str,
         *,
+        url: str = "",
         headers: str = "",
         may_request: Callable[[str], bool] = lambda url: True,
         take_turn: Callable[[], bool] = lambda: True,
@@ -43,9 +44,9 @@ class Pages:
         ignore_tls_errors: bool = False,
         **choices: object,
     ) -> Rendering:
-        """As the page "/" of the server."""
+        """As the page "/" of the server, or as another page."""
         return Renderer(browser=self.browser, proxy=self.proxy).render(
-            f"{server.origin}/",
+            url or f"{server.origin}/",
             fetched(document, headers),
             RenderChoices(**choices),  # type: ignore[arg-type]
             site=site,

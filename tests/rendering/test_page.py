@@ -167,6 +167,22 @@ def test_the_calling_thread_is_asked_for_each_request_to_the_own_host(pages: Pag
     assert (server.paths(), len(turns), rendering.own_requests) == (["/add.js"], 1, 1)
 
 
+@pytest.mark.parametrize("scheme", ["http", pytest.param("https", marks=pytest.mark.long)])
+def test_http_and_https_are_one_host_and_another_port_is_another_one(pages: Pages, server: Server, scheme: str) -> None:
+    asked: list[str] = []
+    document = f"""
+        <script src=http://127.0.0.1/a.js></script><script src=https://127.0.0.1/b.js></script>
+        <script>new WebSocket('wss://127.0.0.1/live')</script><script src={server.origin}/add.js></script>"""
+    rendering = pages.render(
+        server, document, url=f"{scheme}://127.0.0.1/", may_request=lambda url: asked.append(url) is not None, **READY
+    )
+
+    own = {"http://127.0.0.1/a.js", "https://127.0.0.1/b.js", "wss://127.0.0.1/live"}
+    assert set(asked) == own
+    assert {resource.url for resource in rendering.resources if resource.error == "not allowed"} == own
+    assert (rendering.requests, rendering.own_requests, server.paths()) == (1, 0, ["/add.js"])
+
+
 @pytest.mark.long
 def test_without_a_turn_nothing_is_sent(pages: Pages, server: Server) -> None:
     rendering = pages.render(server, f"{DONE}<script src=/add.js></script>", take_turn=lambda: False, **READY)

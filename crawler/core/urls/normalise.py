@@ -23,6 +23,7 @@ MAX_CACHED_LINKS = 20_000  # per process; some 5 MB, and as much for their keys
 MAX_CACHED_LENGTH = 250  # characters of a link, or of a folder; so the cache has at most 20 MB
 
 _SCHEMES = ("http://", "https://")
+_OWN_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 _BEGINS_A_PATH = frozenset("/._-~%" + ascii_letters + digits)
 # A path that joining leaves as it is: no segment begins with a dot, or is empty, and nothing has to be encoded.
 _PLAIN_SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@-][A-Za-z0-9._~!$&()*+,;=@-]*"
@@ -185,6 +186,13 @@ def host_and_port(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
     default = 443 if parts.scheme == "https" else 80
     return parts.hostname or "", default if parts.port is None else parts.port
+
+
+def host_in_browser(url: str) -> tuple[str, int | None]:
+    """What `host_of` tells apart, of any URL that a page in a browser requests, also of a WebSocket's: the host, and
+    the port where it is not its scheme's own. ValueError if it is invalid."""
+    parts = urlsplit(url)
+    return parts.hostname or "", None if parts.port == _OWN_PORTS.get(parts.scheme) else parts.port
 
 
 def site_of(host: str) -> str:

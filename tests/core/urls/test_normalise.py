@@ -14,6 +14,7 @@ from crawler.core.urls.normalise import (
     MAX_URL_LENGTH,
     from_person,
     host_and_port,
+    host_in_browser,
     host_of,
     href_of,
     key_of,
@@ -351,6 +352,28 @@ def test_it_says_whom_an_address_means(url: str, host: str, port: int) -> None:
 def test_an_address_that_means_nobody_is_a_value_error(url: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         host_and_port(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.test/", "https://a.test/", "https://a.test:8443/x", "http://a.test:443/", "http://[::1]:8000/"]
+)
+def test_a_browser_has_the_hosts_of_the_crawl(url: str) -> None:
+    name, port = host_in_browser(url)
+    bracketed = f"[{name}]" if ":" in name else name
+    assert host_of(url) == (bracketed if port is None else f"{bracketed}:{port}")
+
+
+@pytest.mark.parametrize(
+    ("socket", "url"),
+    [
+        ("ws://a.test/x", "http://a.test/"),
+        ("wss://a.test/x", "https://a.test/"),
+        ("wss://a.test:443/x", "http://a.test:80/"),
+        ("ws://a.test:8443/x", "https://a.test:8443/"),
+    ],
+)
+def test_a_web_socket_goes_to_the_host_of_the_pages_beside_it(socket: str, url: str) -> None:
+    assert host_in_browser(socket) == host_in_browser(url)
 
 
 def test_long_links_are_not_kept_at_hand() -> None:

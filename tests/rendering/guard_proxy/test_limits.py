@@ -194,6 +194,19 @@ def test_the_next_connection_to_a_host_waits_for_the_first_to_end(proxy: GuardPr
     assert admission.connections == 2
 
 
+def test_the_ports_of_a_host_share_its_connection(proxy: GuardProxy) -> None:
+    with Server({}) as server, Server({}) as other:
+        one, another = f"site.test:{server.port}", f"site.test:{other.port}"
+        with proxy.admit(SITE, LIMITS, hosts_one_by_one=frozenset({one, another})) as admission:
+            with tunnel(proxy, admission, one), asked(proxy, request(f"CONNECT {another}", admission)) as waiting:
+                waiting.settimeout(0.1)
+                with pytest.raises(TimeoutError):
+                    waiting.recv(1)
+                assert admission.connections == 1
+            with tunnel(proxy, admission, another):
+                assert admission.connections == 2
+
+
 def test_other_hosts_need_not_wait(proxy: GuardProxy) -> None:
     with (
         Server({}) as server,
