@@ -28,6 +28,7 @@ from tests.chaos.database import Volume
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.expected import Expected, measured, used_as_queue, walked
+from tests.chaos.processes import BROWSER_PLACES
 from tests.chaos.report import Ran, Report
 from tests.chaos.run import UNDISTURBED, UNDISTURBED_WITH_BROWSERS, UNDISTURBED_WITH_SCRAPY, Grounds, run
 from tests.chaos.scene import prepare
@@ -84,6 +85,7 @@ def _with_browsers(given: argparse.Namespace, folder: Path, mount: bool) -> int:
         with sites.Site(shop(known, canary.address), given.latency / 1000).serving() as site:
             template = prepare(folder / "template")
             grounds = Grounds(folder, template, site, mount, canary, SHOP_FINISH_SECONDS, SHOP_MOMENT_SECONDS)
+            grounds = replace(grounds, places=given.places or BROWSER_PLACES)
             return _session(given, grounds, lambda found: expected_of(known, site))
     finally:
         canary.close()
@@ -110,6 +112,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--scrapy", action="store_true", help="run the pages through Scrapy, with two workers for it")
     parser.add_argument("--render", action="store_true", help="crawl an application whose pages Chromium has to render")
     parser.add_argument(
+        "--places",
+        type=int,
+        metavar="N",
+        help=f"with --render: pages that each of the two browser workers renders at a time (default: {BROWSER_PLACES})",
+    )
+    parser.add_argument(
         "--pages",
         type=int,
         metavar="N",
@@ -124,6 +132,8 @@ def _arguments() -> argparse.Namespace:
         parser.error("--pages is at least 20, and not for --docs")
     if given.render and (trouble := "it crawls a site of its own, not --docs" if given.docs else _why_no_browser()):
         parser.error(f"--render: {trouble}")
+    if given.places is not None and not (given.render and 1 <= given.places <= 64):
+        parser.error("--places is 1 to 64, and only for --render")
     for name in ("ack_early", "queue"):
         if getattr(given, name) and (given.docs or given.render):
             parser.error(
@@ -232,6 +242,7 @@ def _explain(
             _say(f"  {line}")
     site = f" --docs {given.docs}" if given.docs else " --render" if given.render else ""
     pages = f" --pages {given.pages}" if given.pages else ""
+    pages += f" --places {given.places}" if given.places else ""
     early = " --ack-early" if given.ack_early else " --queue" if given.queue else ""
     early += " --scrapy" if given.scrapy else ""
     again = f"bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{site}{pages}{early}"

@@ -18,7 +18,7 @@ from crawler.frontier.browser_places import BrowserPlaces
 from tests.chaos.browser_processes import orphans
 from tests.chaos.hooked import CALLED, KILLS
 from tests.chaos.memory import Memory
-from tests.chaos.processes import Role, children_of
+from tests.chaos.processes import BROWSER_PLACES, Role, children_of
 from tests.chaos.scene import Clocked, Scene, Struck
 from tests.chaos.user import User
 
@@ -82,6 +82,7 @@ class Evidence:
     revivals: Sequence[float]  # seconds from the start of one worker to the first request
     announced: float | None  # seconds from the last closing to the notice, where nothing was being disturbed
     shown: Mapping[str, Shown] = field(default_factory=dict)  # URL -> of pages that were rendered
+    places: int = BROWSER_PLACES  # of each browser worker
     knocks: int = 0  # connections to the address that no page may reach
     rounds: int = 1
     user: User | None = None  # who uses the crawl as a queue; else no page is opened again
@@ -138,6 +139,7 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         revivals=_times(scene, Clocked.REVIVAL),
         announced=_announced(scene, calm),
         shown={row["url"]: (row["rendering"], row["title"]) for row in rows if row["rendering"]},
+        places=scene.places,
         knocks=len(scene.canary.knocks) if scene.canary else 0,
         rounds=crawl["round"],
         user=scene.user,

@@ -32,7 +32,7 @@ COMMANDS = {
     Role.WEB: ("gunicorn", "settings.wsgi", "--threads", "2", "--no-control-socket", "--bind"),
 }
 
-BROWSER_PLACES = 3  # of each browser worker, for a machine of two cores
+BROWSER_PLACES = 6  # of each browser worker, as of one that is set up as it comes
 
 
 @dataclass

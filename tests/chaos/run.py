@@ -14,7 +14,7 @@ from django.test.utils import override_settings
 from tests.chaos import evidence
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
-from tests.chaos.processes import Role
+from tests.chaos.processes import BROWSER_PLACES, Role
 from tests.chaos.queue_disturbances import ARCHIVE
 from tests.chaos.scene import Scene, set_up
 from tests.chaos.schedule import Planned, Schedule
@@ -48,6 +48,7 @@ class Grounds:
     acks_early: bool = False  # the crawls do
     is_queue: bool = False  # users add pages, change options and so on, and hooks are called
     runs_scrapy: bool = False  # the pages go through Scrapy
+    places: int = BROWSER_PLACES  # of each browser worker: pages it renders at a time
 
     @property
     def more(self) -> tuple[Role, ...]:
@@ -83,6 +84,7 @@ def run(
         grounds.mount,
         grounds.canary,
         is_queue=grounds.is_queue,
+        places=grounds.places,
     ) as scene:
         scene.acks_early = grounds.acks_early
         scene.crew.keep()

@@ -78,6 +78,7 @@ class Scene:
     canary: Canary | None = None  # what no page may reach
     acks_early: bool = False  # pages of dead workers are not asked for again
     user: User | None = None  # who uses the crawl as a queue
+    places: int = BROWSER_PLACES  # of each browser worker
     crawl: UUID = field(default_factory=lambda: UUID(int=0))
     struck: list[Struck] = field(default_factory=list)
     stopwatches: list[Stopwatch] = field(default_factory=list)
@@ -221,6 +222,7 @@ def set_up(
     canary: Canary | None = None,
     *,
     is_queue: bool = False,
+    places: int = BROWSER_PLACES,
 ) -> Iterator[Scene]:
     """A fresh database, Redis and crew; for a queue with a user and hooks. Afterwards nothing runs and nothing is
     mounted; the folder is left."""
@@ -239,7 +241,7 @@ def set_up(
         memory = Memory(children, folder / "redis", folder / "redis.log")
         memory.start()
         stack = Stack(folder, memory.url, DATABASE_URL=f"sqlite:///{file}")
-        environment = {**stack.env, "TMPDIR": str(temporary), "CRAWLER_BROWSER_PLACES": str(BROWSER_PLACES)}
+        environment = {**stack.env, "TMPDIR": str(temporary), "CRAWLER_BROWSER_PLACES": str(places)}
         if is_queue:
             (folder / "hooks").mkdir()
             stack.env |= {"CRAWLER_HOOKS": HARSH, "CRAWLER_HOOK_SECONDS": f"{HOOK_SECONDS}", FOLDER: f"{folder}/hooks"}
@@ -247,6 +249,7 @@ def set_up(
         crew = Crew(children, folder, environment, roles, f"127.0.0.1:{free_port()}", dice)
         database = Database(file)
         scene = Scene(folder, site, database, volume if mount else None, memory, crew, stack, dice, expected, canary)
+        scene.places = places
         scene.user = User(folder, stack.env, site.origin) if is_queue else None
         try:
             yield scene

@@ -141,8 +141,8 @@ def test_what_is_wrong_with_rendered_pages_is_said(fault: str, changes: dict[str
 
 def test_a_killed_browser_allows_for_the_pages_that_were_in_it() -> None:
     changes = {"crew": [Role.OWN, Role.BROWSER], "struck": [Struck("kill-chromium", "", 0.0, 0.5)]}
-    for times, is_allowed in ((13, True), (14, False)):  # three places, four pages each
-        again = replace(RENDERED, hits={**RENDERED.hits, "/api/next.json": times}, **changes)
+    for places, times, is_allowed in ((6, 25, True), (6, 26, False), (3, 13, True), (3, 14, False)):  # four pages each
+        again = replace(RENDERED, hits={**RENDERED.hits, "/api/next.json": times}, places=places, **changes)
         assert judge(again, measured(RENDERED), batch_pages=100).wasteful is not is_allowed
 
 

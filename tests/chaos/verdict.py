@@ -12,7 +12,7 @@ from crawler.core.crawl.options import CrawlOptions
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.expected import Expected
-from tests.chaos.processes import BROWSER_PLACES, Role
+from tests.chaos.processes import Role
 from tests.chaos.shop import times_rendered
 
 MAX_RENDERED_PAGES = 4  # of a batch; see docs/rendering.md
@@ -78,7 +78,7 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
         refetched=(Counter(evidence.hits) - Counter(expected.hits)).total(),
         allowed=allowed,
         rendered_again=sum(max(0, times - 1) for times in times_rendered(evidence.hits, expected.shown).values()),
-        allowed_again=resets * evidence.crew.count(Role.BROWSER) * BROWSER_PLACES * MAX_RENDERED_PAGES,
+        allowed_again=resets * evidence.crew.count(Role.BROWSER) * evidence.places * MAX_RENDERED_PAGES,
     )
 
 
