@@ -20,11 +20,13 @@ from hypothesis import settings as story_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from crawler.core.crawl.outcomes import Outcome
 from tests.content.storages import kept_in
 from tests.manager.machine.happenings import REACHED_BY, Variety
+from tests.manager.machine.machine import MAX_ATTEMPTS
 from tests.manager.machine.stage import crash_points
 from tests.manager.machine.story import Story
-from tests.manager.machine.varieties import COLLECTING, MADE_FOR, VARIETIES
+from tests.manager.machine.varieties import COLLECTING, MADE_FOR, RENDERING, VARIETIES
 from tests.manager.machine.world import PLAN, World
 
 pytestmark = [
@@ -109,6 +111,23 @@ def test_a_death_at_any_crash_point_is_survived(moment: str, world: World, tmp_p
 @pytest.mark.parametrize("moment", [moment for moment in crash_points() if moment.startswith(("tick:", "collect:"))])
 def test_a_death_of_one_of_several_collectors_is_survived(moment: str, world: World) -> None:
     survive(moment, world, COLLECTING)
+
+
+def test_a_page_whose_browsers_crash_has_three_attempts_and_then_holds_no_place(world: World) -> None:
+    story = Story(world, RENDERING, Random(1))
+    try:
+        story.open()
+        story.browser.deadly.update({"south/hub": MAX_ATTEMPTS, "north/leaf2": MAX_ATTEMPTS - 1})
+        while not story.ledgers[0].is_over:
+            story.go_on(1, "a job")
+            story.check()
+        rows = {world.name(row.url): row for row in story.ledgers[0].rows()}
+        ends = [(rows[name].outcome, rows[name].attempts, rows[name].deaths) for name in ("south/hub", "north/leaf2")]
+        assert ends == [(Outcome.CRASHED, MAX_ATTEMPTS, 0), (Outcome.SUCCESS, MAX_ATTEMPTS, 0)]
+        assert story.browser.crashed == {"south/hub": MAX_ATTEMPTS, "north/leaf2": MAX_ATTEMPTS - 1}
+        story.check_that_each_place_is_free()
+    finally:
+        story.close()
 
 
 def survive(moment: str, world: World, variety: Variety) -> None:

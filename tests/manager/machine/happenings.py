@@ -19,10 +19,11 @@ from crawler.manager import reconcile, tick
 from crawler.queueing import wakeups
 from tests.manager.machine import memory
 from tests.manager.machine.ledger import Ledger
+from tests.manager.machine.machine import MAX_ATTEMPTS
 from tests.manager.machine.people import People
 from tests.manager.machine.stage import Moment, Process, crash_points
 from tests.manager.machine.workers import QUEUES
-from tests.manager.machine.world import World
+from tests.manager.machine.world import PAGES, World
 
 STEPS = {
     "manage": 60,
@@ -125,6 +126,17 @@ class Happenings(People):
         job = self.workers.pop_batch()
         if job is not None:
             self.workers.run(job, Process("fetch: batch claimed"))
+
+    def a_browser_crashes(self) -> None:
+        """With the next pages that are rendered; its worker goes on with another one."""
+        self.browser.crashes_to_come = self.chance.randint(1, 4)
+        self.tell(f"    with {self.browser.crashes_to_come} pages")
+
+    def a_page_crashes_browsers(self) -> None:
+        """Fewer than it has attempts, all of them, or one more, when it is sent again."""
+        name, times = self.chance.choice(sorted(self.world.shells) or PAGES), self.chance.randint(2, MAX_ATTEMPTS + 1)
+        self.browser.deadly[name] = times
+        self.tell(f"    {name}, {times}")
 
     def scrapy_dies(self) -> None:
         """The process of Scrapy, with the next page it gets; its worker goes on."""

@@ -26,6 +26,7 @@ from crawler.frontier.seen_set import SeenSet
 from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
 from crawler.storage import queries
+from tests.manager.machine.browser import WorldBrowser
 from tests.manager.machine.hooked import Noting
 from tests.manager.machine.memory import left_of
 from tests.manager.machine.workers import Workers
@@ -61,8 +62,10 @@ class Excuses:
 
 
 class Ledger:
-    def __init__(self, crawl: UUID, world: World, redis: Redis, workers: Workers, excuses: Excuses) -> None:
-        self.id, self._world, self._redis = crawl, world, redis
+    def __init__(
+        self, crawl: UUID, world: World, redis: Redis, workers: Workers, browser: WorldBrowser, excuses: Excuses
+    ) -> None:
+        self.id, self._world, self._redis, self._browser = crawl, world, redis, browser
         self._workers, self._excuses = workers, excuses
         self._closed: dict[int, Row] = {}
         self._options: CrawlOptions = Crawl.objects.get(id=crawl).chosen
@@ -187,7 +190,8 @@ class Ledger:
             case Outcome.TRAP:
                 return name.startswith(tuple(SHAPES.values()))
             case Outcome.CRASHED:
-                return row.deaths >= conf.max_attempts() or (self.options.engine == SCRAPY and asked_enough)
+                has_process_of_its_own = self.options.engine == SCRAPY or self._browser.crashed[name] > 0
+                return row.deaths >= conf.max_attempts() or (has_process_of_its_own and asked_enough)
             case Outcome.LOST:
                 died = row.id in self._workers.suspects or self._excuses.redis_lost_something
                 return self.options.ack == EARLY and died

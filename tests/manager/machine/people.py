@@ -29,7 +29,7 @@ class People(Machine):
         with self.stage.process(process):
             start.start_crawl([self.world.url(name) for name in STARTS], chosen, allow_private=True)
         for crawl in Crawl.objects.exclude(id__in=known):
-            self.ledgers.append(Ledger(crawl.id, self.world, self.redis, self.workers, self.excuses))
+            self.ledgers.append(Ledger(crawl.id, self.world, self.redis, self.workers, self.browser, self.excuses))
         self.needs_help |= process.is_dead
 
     def pause(self, ledger: Ledger, process: Process | None = None) -> None:

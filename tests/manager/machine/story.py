@@ -8,6 +8,7 @@ from functools import partial
 
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import ALWAYS
+from crawler.frontier.browser_places import BrowserPlaces
 from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -139,6 +140,11 @@ class Story(Happenings):
         if not any(ledger.options.render == ALWAYS for ledger in self.ledgers):
             assert self.world.shells.issuperset(self.browser.rendered)
 
+    def check_that_each_place_is_free(self) -> None:
+        """However the pages ended that had them. The places are taken here."""
+        free = BrowserPlaces(self.redis).take([f"batch{number}" for number in range(LISTED)], LISTED, self.clock.now)
+        assert free == LISTED, f"{free} of {LISTED} places are free"
+
     # The end
 
     def _come_to_its_end(self) -> None:
@@ -154,6 +160,8 @@ class Story(Happenings):
         for ledger in self.ledgers:
             ledger.check()
             ledger.check_end()
+        if not self.excuses.redis_lost_something:  # else it may not know of a crawl that is over
+            self.check_that_each_place_is_free()
 
     def _what_is_left(self) -> str:
         held = {str(ledger.id): memory.left_of(self.redis, str(ledger.id)) for ledger in self.ledgers}

@@ -92,6 +92,9 @@ LIMITED = {
 EARLY = {"ack": "early"}
 LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 30.0, "delay": 1.0})
 
+CRASHING = {"a browser crashes": 5, "a page crashes browsers": 2}
+WITH_BROWSERS = {**FORGETFUL, **CRASHING, "somebody sends again": 2}
+
 AMONG_COLLECTORS = {**DISTURBED, "something happens meanwhile": 16}
 
 VARIETIES = {
@@ -99,13 +102,13 @@ VARIETIES = {
     "forgetful": Variety(FORGETFUL, (*AT_WORK, *FORGETTING)),
     "governed": Variety(GOVERNED, AMONG_PEOPLE, ({}, {"stay_open": True})),
     "limited": Variety(LIMITED, (*AT_WORK, "change options"), LIMITS),
-    "rendered": Variety({**FORGETFUL, "somebody sends again": 2}, (*AT_WORK, *FORGETTING), ({"render": "always"},)),
+    "rendered": Variety(WITH_BROWSERS, (*AT_WORK, *FORGETTING, "a browser crashes"), ({"render": "always"},)),
     "scrapy": Variety(
         {**FORGETFUL, "scrapy dies": 6, "somebody sends again": 2}, (*AT_WORK, *FORGETTING), ({"engine": "scrapy"},)
     ),
     "shells": Variety(
-        {**FORGETFUL, "another crawl begins": 2, "somebody sends again": 2},
-        (*AT_WORK, *FORGETTING),
+        {**WITH_BROWSERS, "another crawl begins": 2},
+        (*AT_WORK, *FORGETTING, "a browser crashes"),
         ({"render": "auto"},),
         shells=SHELLS,
     ),
@@ -132,7 +135,7 @@ HURRIED = Variety(DISTURBED, AT_WORK, ({"deadline": 60.0},))
 LOSING = Variety({**DISTURBED, "somebody sends again": 3}, AT_WORK, (EARLY,))
 KEEPING = Variety(DISTURBED, AT_WORK, ({"keep": ("text",)},))
 
-RENDERING = Variety(DISTURBED, AT_WORK, ({"render": "auto"},), shells=SHELLS)
+RENDERING = Variety({**DISTURBED, **CRASHING}, AT_WORK, ({"render": "auto"},), shells=SHELLS)
 
 COLLECTING = Variety(AMONG_COLLECTORS, AT_WORK, collectors=3)
 

@@ -89,6 +89,9 @@ PLAN: dict[str, Planned] = {
 }
 
 
+PAGES = tuple(name for name, planned in PLAN.items() if planned.status == 200 and not planned.moved_to)
+"""Those that a browser can show."""
+
 ADDABLE = tuple(name for name in PLAN if not name.startswith(tuple(SHAPES.values())))
 """The pages that users add: what they add is in no trap."""
 
