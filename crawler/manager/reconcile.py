@@ -145,7 +145,9 @@ def _scan() -> ScanResult:
             continue  # nothing of it is in Redis yet
         frontier = Frontier(redis, str(crawl.id))
         if not is_resting:
-            woken += _wake_other_collectors(crawl, redis, now, waiting)
+            sent, losses = _wake_other_collectors(crawl, redis, now, waiting)
+            woken += sent
+            moments += losses
         signs = signs_of(crawl, frontier, now, waiting, expiries.get(crawl.id))
         if needs_tick(signs, now) and not is_resting:
             woken += wake(frontier, crawl.site)
@@ -165,23 +167,34 @@ def _scan() -> ScanResult:
     return ScanResult(running=running, woken=woken, pending=pending, next_in=next_in)
 
 
-def _wake_other_collectors(crawl: Crawl, redis: Redis, now: float, waiting: Callable[[], set[str]]) -> int:
+def _wake_other_collectors(
+    crawl: Crawl, redis: Redis, now: float, waiting: Callable[[], set[str]]
+) -> tuple[int, list[float]]:
     """Send a tick of each collector but the first that has results or a mark, while no tick of it is at work or on its
-    way: it died, or Redis lost its job. Returns how many."""
+    way: it died, or Redis lost its job. Returns how many, and the moments at which others may turn out to be lost."""
     others = CrawlKeys(str(crawl.id)).of_all_collectors()[1:]
     with redis.pipeline(transaction=False) as pipe:
         for keys in others:
             pipe.exists(keys.results, keys.mark)
-            pipe.exists(keys.lock)
+            pipe.pttl(keys.lock)
             pipe.get(keys.mark)
         answers = pipe.execute()
-    woken = 0
-    for keys, has_work, is_locked, raw in zip(others, answers[::3], answers[1::3], answers[2::3], strict=True):
+    woken, moments = 0, list[float]()
+    for keys, has_work, lock_ms, raw in zip(others, answers[::3], answers[1::3], answers[2::3], strict=True):
         mark = Mark.read(raw)
         is_coming = mark is not None and (mark.is_fresh(now) or mark.job in waiting())
-        if has_work and not is_locked and not is_coming:
+        if has_work and lock_ms == NO_SUCH_KEY and not is_coming:
             woken += wake(Frontier(redis, str(crawl.id), collector=keys.collector), crawl.site)
-    return woken
+        elif has_work:
+            moments += [loss for loss in _losses(lock_ms, mark, now) if loss > now]
+    return woken, moments
+
+
+def _losses(lock_ms: int, mark: Mark | None, now: float) -> list[float]:
+    """The moments at which a tick may turn out to be lost: its lock expires, or its mark is no longer fresh."""
+    of_lock = [now + lock_ms / MS_PER_S + EXPIRY_SLACK_S] if lock_ms >= 0 else []
+    of_mark = [mark.sent_at + MARK_FRESH_S + EXPIRY_SLACK_S] if mark is not None else []
+    return of_lock + of_mark
 
 
 def _update_holds(now: float) -> None:
@@ -253,9 +266,7 @@ def signs_of(
         pipe.zrange(keys.lanes(rendered=True).hosts, 0, 0, withscores=True)
         lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked, rendered = pipe.execute()
     mark, last = Mark.read(raw), TickEnd.read(ticked)
-    losses = [now + lock_ms / MS_PER_S + EXPIRY_SLACK_S] if lock_ms >= 0 else []
-    losses += [look_at for _, look_at in next_lease]
-    losses += [mark.sent_at + MARK_FRESH_S + EXPIRY_SLACK_S] if mark is not None else []
+    losses = [*_losses(lock_ms, mark, now), *(look_at for _, look_at in next_lease)]
     waits_for_browser = bool(rendered) and not has_free_browser(frontier.redis, now)
     if rendered and not waits_for_browser:
         first = [min([*first, *rendered], key=itemgetter(1))]

@@ -178,6 +178,21 @@ def test_one_whose_tick_was_lost_is_sent_another(fetched: Bench) -> None:
     assert fetched.state() == "finished"
 
 
+@pytest.mark.parametrize("lock_s", [None, 3.0])
+def test_the_next_check_is_due_when_one_may_turn_out_to_be_lost(fetched: Bench, lock_s: float | None) -> None:
+    """Its lock expires, or its mark is too old; the batch that is out, and the first one's mark, are no reason."""
+    redis, keys = queues.connection(), second(fetched).keys
+    redis.delete(fetched.context.frontier.keys.leases)
+    redis.set(keys.mark, f"a-tick {clock.epoch_seconds()}")
+    redis.set(fetched.context.frontier.keys.lock, "a tick at work", px=60_000)
+    if lock_s is not None:
+        redis.set(keys.lock, "a tick that died", px=int(lock_s * 1000))
+    next_in = scan().next_in
+    assert next_in is not None
+    assert 0 < next_in < (lock_s or MARK_FRESH_S) + 0.1
+    assert redis.exists(keys.mark)
+
+
 def test_one_that_died_between_its_last_result_and_its_wake_up_does_not_hold_up_the_crawl(fetched: Bench) -> None:
     manage(fetched.crawl.id, 1)
     queues.connection().delete("rq:queue:crawl", fetched.context.frontier.keys.mark)
