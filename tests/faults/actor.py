@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
 
@@ -35,7 +36,8 @@ from crawler.encryption import seal
 from crawler.fetcher import rendering, result_buffer, robots_check
 from crawler.fetcher.page import PageFetcher
 from crawler.frontier.keys import CRAWLS
-from crawler.manager import add, idle_poller, reconcile
+from crawler.frontier.results import Results
+from crawler.manager import add, dispatch, idle_poller, reconcile
 from crawler.manager import tick as manage
 from crawler.models import Crawl, Delivery, KeptExtraction, Page
 from crawler.queueing import queues
@@ -68,6 +70,7 @@ class Actor:
         self._before(robots_check, "fetch_robots", "fetch: robots.txt to be asked for")
         self._before(idle_poller, "reconcile", "watch: crawls to be looked at")
         self._before(Browser, "render", "fetch: page to be rendered")
+        self._before(Results, "release_lock_if_clean", "tick: lock to be given back")
 
     def _before(self, owner: Any, name: str, moment: str) -> None:
         step = getattr(owner, name)
@@ -105,6 +108,12 @@ class Actor:
     def hook(self) -> None:
         """From now on its settings name a hook."""
         settings.CRAWLER_HOOKS = ["tests.faults.hooked.Telling"]
+
+    def leave_to_second(self) -> None:
+        """From now on there are two collectors, and its batches are all the second's."""
+        settings.CRAWLER_COLLECTORS = 2
+        given = SimpleNamespace(randbelow=lambda number: number - 1, token_hex=dispatch.secrets.token_hex)
+        dispatch.secrets = given  # type: ignore[assignment]
 
     def tick(self) -> None:
         manage.manage(_crawl())

@@ -32,7 +32,7 @@ _AGE = """
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local left, span = redis.call('PTTL', key), ARGV[1]
   local timed = key == ARGV[2] or key == ARGV[3] or key:match('^crawler:extraction:')
-  if timed or key:match('^crawler:%x+%-[%x-]+:lock$') then span = span * ARGV[4] end
+  if timed or key:match('^crawler:%x+%-[%x-]+:lock[:%d]*$') then span = span * ARGV[4] end
   if left > 0 then redis.call('PEXPIRE', key, left - span) end
 end
 """

@@ -3,6 +3,7 @@ process that has nothing to do with the crawl."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,6 +24,10 @@ _JOBS = {
     "scrapy": "Scrapy job",
 }
 
+
+_KIND = re.compile("watch-lifeline|[a-z]+")  # what the id of a job begins with
+
+_COLLECTORS = {"": "", ":1": " of the second"}  # what the names of their keys end with
 
 _LOGIN = {"login-lock": "log-in under way", "login": "session"}
 
@@ -64,15 +69,11 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
         return
     key = f"crawler:{crawl}:"
     waiting = sum(redis.zcard(name) for name in redis.keys(f"{key}queue:*"))
-    leases = [redis.hget(name, "state") for name in sorted(redis.keys(f"{key}lease:*"))]
-    if redis.exists(f"{key}lock"):
-        yield "lock"
-    if redis.exists(f"{key}mark"):
-        yield "mark"
-    if reports := redis.llen(f"{key}results"):
-        yield _counted(reports, "report")
+    leases = sorted(cast(bytes, redis.hget(name, "state")) for name in redis.keys(f"{key}lease:*"))
+    for number, whose in _COLLECTORS.items():
+        yield from (f"{of_one}{whose}" for of_one in _keys_of_collector(redis, key, number))
     for state in leases:
-        yield f"lease {cast(bytes, state).decode()}"
+        yield f"lease {state.decode()}"
     yield from (word for name, word in _LOGIN.items() if redis.exists(f"{key}{name}"))
     if places := redis.zcard(BROWSER_PLACES):
         yield _counted(places, "place") + " taken"
@@ -88,17 +89,30 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
         yield _counted(dead, "dead letter")
 
 
+def _keys_of_collector(redis: Redis, key: str, number: str) -> Iterator[str]:
+    if redis.exists(f"{key}lock{number}"):
+        yield "lock"
+    if redis.exists(f"{key}mark{number}"):
+        yield "mark"
+    if reports := redis.llen(f"{key}results{number}"):
+        yield _counted(reports, "report")
+
+
 def _jobs(redis: Redis) -> Iterator[str]:
     for queue in ("crawl", "fetch", "render", "scrapy"):
         for job in cast(list[bytes], redis.lrange(f"rq:queue:{queue}", 0, -1)):
-            yield _named(job)
+            yield _named(redis, job)
     for queue in ("crawl", "fetch", "render", "scrapy"):
         for job in cast(list[bytes], redis.zrange(f"rq:wip:{queue}", 0, -1)):
-            yield "rescue job" if job.endswith(b":planted") else f"{_named(job)} started"
+            yield "rescue job" if job.endswith(b":planted") else f"{_named(redis, job)} started"
 
 
-def _named(job: bytes) -> str:
-    return _JOBS[job.decode().partition(":")[0].rpartition("-")[0]]
+def _named(redis: Redis, job: bytes) -> str:
+    """By its id, and a tick of another collector than the first by its description too."""
+    name = job.decode().partition(":")[0]
+    kind = _JOBS[_KIND.match(name)[0]]  # type: ignore[index]  # there is no job whose id has no kind
+    told = cast(bytes | None, redis.hget(f"rq:job:{name}", "description")) or b""
+    return f"{kind} of the second" if told.startswith(b"store results") else kind
 
 
 def _counted(number: int, what: str) -> str:

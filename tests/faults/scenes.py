@@ -99,6 +99,7 @@ class Scene:
     options: Mapping[str, object] = field(default_factory=dict)
     extracted: bool = False  # fields are extracted again, of each of its pages
     hooked: bool = False  # a hook is called when the crawl is finished
+    two_collectors: bool = False  # and the batches are all the second's
     harm: str = ""  # what then happens to Redis while nobody lives: "empty" or "restore"
     ends: str = "finished"  # "" = it is deleted
     outcomes: Mapping[str, str] = field(default_factory=dict)  # of pages that do not close as 2xx
@@ -113,6 +114,11 @@ class Scene:
 def dies(moment: str, time: int = 1, **more: object) -> Scene:
     """A worker, the only one, is killed at this moment of a crawl it works on."""
     return Scene([Deed([START, WORK], [(moment, time, "kill")])], **more)  # type: ignore[arg-type]
+
+
+def of_two(moment: str, time: int = 1) -> Scene:
+    """The same, and it is the second of two collectors that stores all results."""
+    return dies(moment, time, two_collectors=True)
 
 
 def lives(moment: str, time: int, harm: str) -> Scene:
@@ -221,6 +227,29 @@ SCENES: Mapping[str, Scene] = {
     "conclude: finished": dies("conclude: finished"),
     "tick: lock given back": dies("tick: lock given back", 2),
     "end: keys deleted": dies("end: keys deleted", options=NOTIFIED, told=1),
+    # The second of two collectors
+    "collectors: rows changed": of_two("collect: rows changed"),
+    "collectors: committed": of_two("collect: committed"),
+    "collectors: links remembered": of_two("collect: links remembered"),
+    "collectors: slices settled": of_two("collect: slices settled"),
+    "collectors: committed, the first has handed out": Scene(
+        [
+            Deed([START, WORK], [("collect: committed", 1, "stop"), ("collect: links remembered", 1, "kill")]),
+            Deed([["tick"]]),
+            Deed(),
+        ],
+        two_collectors=True,
+    ),
+    "collectors: tick woken": of_two("tick: lock to be given back", 2),
+    "collectors: lock given back": Scene(
+        [
+            Deed([START, WORK], [("tick: lock to be given back", 6, "stop"), ("tick: lock given back", 6, "kill")]),
+            Deed([["work", "at hand", 1]]),
+            Deed(),
+        ],
+        two_collectors=True,
+    ),
+    "collectors: the first dies": Scene([Deed([START, WORK], [("tick: lock taken", 3, "kill")])], two_collectors=True),
     # A fetch job
     "fetch: begun": dies("fetch: begun", 2),
     "fetch: batch claimed": dies("fetch: batch claimed", 2),

@@ -127,7 +127,7 @@ class Theatre:
         what has a life of its own."""
         crawls = [row["state"] for row in self.stack.rows("SELECT state FROM crawler_crawl")]
         pending = self.stack.rows("SELECT id FROM crawler_delivery WHERE state = 'pending'")
-        keys = [key for key in self.stack.left_over() if not key.endswith((":dead", ":deleted", ":lock"))]
+        keys = [key for key in self.stack.left_over() if not key.endswith((":dead", ":deleted", ":lock", ":lock:1"))]
         extracting = self.stack.rows("SELECT crawl_id FROM crawler_keptextraction WHERE done_at IS NULL")
         return crawls == ([state] if state else []) and not pending and not keys and not extracting
 
@@ -150,7 +150,8 @@ def able_to(scene: Scene) -> list[Step]:
     """What a process needs to work on this scene's crawl."""
     with_scrapy: list[Step] = [["run_scrapy"]] if scene.options.get("engine") == "scrapy" else []
     with_hook: list[Step] = [["hook"]] if scene.hooked else []
-    return [*([["render", dict(scene.shown)]] if scene.shown else []), *with_scrapy, *with_hook]
+    with_two: list[Step] = [["leave_to_second"]] if scene.two_collectors else []
+    return [*([["render", dict(scene.shown)]] if scene.shown else []), *with_scrapy, *with_hook, *with_two]
 
 
 def _filled_in(step: Step, scene: Scene, site: Site) -> Step:
