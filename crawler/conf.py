@@ -98,6 +98,11 @@ def answer_seconds() -> float:
     return float(settings.CRAWLER_ANSWER_DAYS * 86400)
 
 
+def cache_bytes() -> int:
+    """What all cached responses may take; 0 = none are stored."""
+    return int(settings.CRAWLER_CACHE_MB * 1024 * 1024)
+
+
 def active_crawls() -> int:
     """Active crawls a user may have; 0 = no limit."""
     return int(settings.CRAWLER_ACTIVE_CRAWLS)

@@ -25,6 +25,7 @@ __all__ = [
     "NOT_OVER",
     "Allowance",
     "Answer",
+    "AnswersTotal",
     "ApiToken",
     "AuditEntry",
     "Channel",
@@ -433,13 +434,29 @@ class Answer(models.Model):
     """A cached response, for all crawls that share its cache partition. Losing one costs a request."""
 
     key = models.BinaryField(max_length=16, primary_key=True)  # digest of the URL and the request headers that matter
-    stored_at = models.FloatField(db_index=True)  # epoch seconds when it was last validated
+    stored_at = models.FloatField()  # epoch seconds when it was last validated
     etag = models.TextField(default="")
     last_modified = models.TextField(default="")
     result = models.BinaryField()  # compressed, see `crawler.storage.response_cache`
+    bytes = models.IntegerField(default=0, db_default=0)  # what the row takes
+
+    class Meta:
+        # For the oldest, and the sum over all, which reads nothing but this index.
+        indexes: ClassVar = [models.Index(fields=["stored_at", "bytes"], name="answer_oldest")]
 
     def __str__(self) -> str:
         return bytes(self.key).hex()
+
+
+class AnswersTotal(models.Model):
+    """One row: what all cached responses take at most. Each transaction that stores some adds to it; responses that are
+    replaced, expire or are forgotten are subtracted when it is counted again."""
+
+    id = models.SmallIntegerField(primary_key=True)  # of the only row, `crawler.storage.response_cache`
+    bytes = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.bytes} bytes"
 
 
 class Disagreement(models.Model):

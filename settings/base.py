@@ -138,6 +138,7 @@ CRAWLER_WORKER_IDLE_SECONDS = environment.number("CRAWLER_WORKER_IDLE_SECONDS", 
 CRAWLER_GRACE_SECONDS = environment.number("CRAWLER_GRACE_SECONDS", 7, least=0, most=7)
 CRAWLER_DEAD_LETTER_HOURS = environment.number("CRAWLER_DEAD_LETTER_HOURS", 24, least=0.001)
 CRAWLER_ANSWER_DAYS = environment.number("CRAWLER_ANSWER_DAYS", 30, least=0.001)
+CRAWLER_CACHE_MB = environment.number("CRAWLER_CACHE_MB", 2000, least=0)
 CRAWLER_ACTIVE_CRAWLS = int(environment.number("CRAWLER_ACTIVE_CRAWLS", 0, least=0))
 CRAWLER_PAGES_A_DAY = int(environment.number("CRAWLER_PAGES_A_DAY", 0, least=0))
 CRAWLER_KEEP_DAYS = environment.number("CRAWLER_KEEP_DAYS", 0, least=0)

@@ -2,7 +2,11 @@
 (`core.crawl.cache_policy`) share it.
 
 Nothing depends on it: a lost response is fetched again. So it is written after the pages, in a separate transaction,
-and expired rows are deleted in small steps.
+and expired rows are deleted in small steps, as are the oldest above CRAWLER_CACHE_MB.
+
+**How large it is** is known without a sum over all rows at each tick. `AnswersTotal` is never less than what the rows
+take: the transaction that stores some also adds their size, and what they replace is not subtracted. Only when it is
+above the limit, the rows are counted, with its row locked; so no transaction that stores some is left out of both.
 """
 
 from __future__ import annotations
@@ -14,16 +18,21 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
+from django.db.models import F, Sum
 
 from crawler import conf
 from crawler.core.crawl.cache_policy import CachedResponse, cache_key, cached_part, validators_of
 from crawler.core.crawl.messages import PageResult
-from crawler.models import Answer
+from crawler.models import Answer, AnswersTotal
 
 log = logging.getLogger(__name__)
 
 ROWS_PER_STATEMENT = 100  # answers a statement
 MAX_ROWS_PER_SWEEP = 200  # answers deleted at a time, at most
+MAX_SWEEPS_FOR_ROOM = 10  # at a time: more than a tick stores
+FILLED_AGAIN = 0.95  # of the limit is left when room is made, so that the rows are seldom counted
+ROW_BYTES = 100  # a row takes so much more in table and indexes than what is in it (85 to 101: SQLite, 20,000 rows)
+ONLY_ROW = 1  # of `AnswersTotal`
 COMPRESSION_LEVEL = 1  # of zlib's levels: links compress to a sixth even so
 
 Kept = Mapping[str, Any]
@@ -58,18 +67,25 @@ def validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, st
 
 
 def store(partition: bytes, results: Mapping[str, PageResult], now: float) -> None:
-    """Store the responses of these URLs, replacing older ones, and delete some expired ones."""
+    """Store the responses of these URLs, replacing older ones, and delete some expired ones and the oldest for which
+    there is no room."""
+    if not conf.cache_bytes():
+        return
     answers = [_answer(cache_key(url, partition), result, now) for url, result in results.items()]
+    if not answers:
+        return
     answers.sort(key=lambda answer: bytes(answer.key))  # two managers lock rows in one order, and never each other
-    Answer.objects.bulk_create(
-        answers,
-        batch_size=ROWS_PER_STATEMENT,
-        update_conflicts=True,
-        unique_fields=["key"],
-        update_fields=["stored_at", "etag", "last_modified", "result"],
-    )
-    if answers:
-        delete_expired(now)
+    with transaction.atomic():
+        Answer.objects.bulk_create(
+            answers,
+            batch_size=ROWS_PER_STATEMENT,
+            update_conflicts=True,
+            unique_fields=["key"],
+            update_fields=["stored_at", "etag", "last_modified", "result", "bytes"],
+        )
+        _add_to_total(sum(answer.bytes for answer in answers))
+    delete_expired(now)
+    make_room()
 
 
 def refresh(partition: bytes, urls: Iterable[str], now: float) -> None:
@@ -83,13 +99,16 @@ def replace_content(partition: bytes, moved: Mapping[str, tuple[Kept, Kept]]) ->
     for keys in _chunks(_keys(partition, moved)):
         with transaction.atomic():
             rows = Answer.objects.select_for_update().filter(key__in=list(keys)).order_by("key")
-            changed = []
+            changed, grown = [], 0
             for row in rows:
                 result, (old, new) = _unpacked(bytes(row.result)), moved[keys[bytes(row.key)]]
                 if result is not None and result.kept == old:
                     row.result = _packed(msgspec.structs.replace(result, kept=dict(new)))
+                    size = _size(row)
+                    row.bytes, grown = size, grown + max(0, size - row.bytes)
                     changed.append(row)
-            Answer.objects.bulk_update(changed, ["result"])
+            Answer.objects.bulk_update(changed, ["result", "bytes"])
+            _add_to_total(grown)
 
 
 def forget(partition: bytes, urls: Iterable[str]) -> None:
@@ -109,10 +128,74 @@ def delete_expired(now: float) -> int:
         return Answer.objects.filter(key__in=keys).delete()[0]
 
 
+def make_room() -> int:
+    """Delete some of the responses that were not validated for the longest time, while all take more than
+    CRAWLER_CACHE_MB; returns how many. In small transactions, which skip rows locked by another process."""
+    limit = conf.cache_bytes()
+    total = AnswersTotal.objects.filter(id=ONLY_ROW).values_list("bytes", flat=True).first()
+    if total is not None and total <= limit:
+        return 0
+    total = _counted()
+    deleted = 0
+    if total <= limit:
+        return deleted
+    goal = int(limit * FILLED_AGAIN)
+    for _ in range(MAX_SWEEPS_FOR_ROOM):
+        rows, total = _delete_oldest(goal)
+        deleted += rows
+        if not rows or total <= goal:
+            break
+    return deleted
+
+
+def _delete_oldest(goal: int) -> tuple[int, int]:
+    """Delete the oldest responses, until all take no more than `goal` bytes. Returns how many, and the total then."""
+    with transaction.atomic():
+        oldest = Answer.objects.order_by("stored_at").select_for_update(skip_locked=True)
+        sizes = list(oldest.values_list("key", "bytes")[:MAX_ROWS_PER_SWEEP])
+        # The total is locked behind the rows, as when responses are stored: so no two processes wait for each other.
+        total = AnswersTotal.objects.select_for_update().get(id=ONLY_ROW)
+        keys = list[bytes]()
+        for key, size in sizes:
+            if total.bytes <= goal:
+                break
+            keys.append(bytes(key))
+            total.bytes -= size
+        Answer.objects.filter(key__in=keys).delete()
+        total.save()
+    return len(keys), total.bytes
+
+
+def _add_to_total(size: int) -> None:
+    """In the transaction that stores so many bytes. Without a total (before the first count), the next one includes
+    them: `make_room` counts until there is one."""
+    if size:
+        AnswersTotal.objects.filter(id=ONLY_ROW).update(bytes=F("bytes") + size)
+
+
+def _counted() -> int:
+    """Count what the rows take. What others store meanwhile waits for the lock to be added, whether it was counted or
+    not: the total may be too large by that, and never too small."""
+    with transaction.atomic():
+        AnswersTotal.objects.bulk_create([AnswersTotal(id=ONLY_ROW, bytes=0)], ignore_conflicts=True)
+        total = AnswersTotal.objects.select_for_update().get(id=ONLY_ROW)
+        total.bytes = Answer.objects.aggregate(total=Sum("bytes"))["total"] or 0
+        total.save()
+    return total.bytes
+
+
 def _answer(key: bytes, result: PageResult, now: float) -> Answer:
     etag, last_modified = validators_of(result)
     packed = _packed(cached_part(result))
-    return Answer(key=key, stored_at=result.fetched_at or now, etag=etag, last_modified=last_modified, result=packed)
+    stored_at = result.fetched_at or now
+    answer = Answer(key=key, stored_at=stored_at, etag=etag, last_modified=last_modified, result=packed)
+    answer.bytes = _size(answer)
+    return answer
+
+
+def _size(answer: Answer) -> int:
+    """What a row takes. Validators are ASCII, but for those of odd servers."""
+    return ROW_BYTES + len(answer.etag) + len(answer.last_modified) + len(answer.result)
 
 
 def _packed(result: PageResult) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -46,6 +47,15 @@ def test_a_tick_deletes_answers_that_are_too_old(real_redis: redis.Redis) -> Non
     Answer.objects.create(key=b"0" * 16, stored_at=1.0, result=b"")
     Clock().tick(now=0.0)
     assert not Answer.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tick_deletes_answers_for_which_there_is_no_room(real_redis: redis.Redis, settings: Any) -> None:
+    settings.CRAWLER_CACHE_MB = 0.001
+    Answer.objects.create(key=b"0" * 16, stored_at=time.time() - 9, result=b"", bytes=900)
+    Answer.objects.create(key=b"1" * 16, stored_at=time.time(), result=b"", bytes=900)
+    Clock().tick(now=0.0)
+    assert [bytes(answer.key) for answer in Answer.objects.all()] == [b"1" * 16]
 
 
 @pytest.mark.django_db(transaction=True)

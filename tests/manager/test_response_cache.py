@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 from crawler.core.access.credentials import parse
+from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
 from crawler.manager.dispatch import dispatch
@@ -175,9 +178,9 @@ def test_half_remembered_crawls_ask_for_the_other_half(bench: Bench) -> None:
     assert list(rows(second, "reused").values()).count(True) == 3
 
 
-@pytest.mark.parametrize("meanwhile", ["forgotten", "replaced"])
+@pytest.mark.parametrize("meanwhile", ["forgotten", "replaced", "evicted"])
 def test_an_answer_that_goes_missing_while_the_server_confirms_it_is_asked_for_again(
-    bench: Bench, meanwhile: str
+    bench: Bench, meanwhile: str, settings: Any
 ) -> None:
     """Nothing is lost, and no attempt is counted."""
     first = run(bench, revisit=True)
@@ -186,6 +189,12 @@ def test_an_answer_that_goes_missing_while_the_server_confirms_it_is_asked_for_a
     bench.work("fetch", at_most=1)  # and has been answered
     if meanwhile == "forgotten":
         Answer.objects.all().delete()
+    elif meanwhile == "evicted":  # another crawl stores responses, and there is room for few
+        settings.CRAWLER_CACHE_MB = 0.001
+        other = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, http_status=200, fetched_at=time.time() + 9)
+        response_cache.store(b"other", {"http://other.test/": other}, time.time())
+        assert 0 < Answer.objects.count() < 7
+        settings.CRAWLER_CACHE_MB = 2000
     else:
         Answer.objects.update(etag='"another"')
     bench.work()
@@ -196,6 +205,20 @@ def test_an_answer_that_goes_missing_while_the_server_confirms_it_is_asked_for_a
     assert rows(second, "attempts")["/"] == 1
     assert second.retries == 0
     assert second.requests == 1 + 1 + 6  # "/" twice; robots.txt is remembered elsewhere
+
+
+@pytest.mark.parametrize("reuse", [{"revisit": True}, {"response_ttl": 600.0}])
+def test_a_site_that_is_larger_than_the_cache_is_crawled_in_full(
+    bench: Bench, reuse: dict[str, Any], settings: Any
+) -> None:
+    settings.CRAWLER_CACHE_MB = 0.001
+    first = run(bench, **reuse)
+    assert 0 < Answer.objects.count() < 7
+    second = run(bench, **reuse)
+    facts = ("title", "content_type", "depth", "redirect_to")
+    assert rows(second, *facts) == rows(first, *facts)
+    assert rows(second, "attempts").keys() == ALL
+    assert second.retries == 0
 
 
 def test_an_unrequested_304_is_a_redirect_without_a_target(bench: Bench) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection, connections
+from django.db.models import Sum
+from django.test.utils import CaptureQueriesContext
 
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
-from crawler.models import Answer
+from crawler.models import Answer, AnswersTotal
 from crawler.storage import response_cache
 
 pytestmark = pytest.mark.django_db
@@ -96,3 +100,138 @@ def test_nothing_to_store_touches_nothing(django_assert_num_queries: Any) -> Non
     with django_assert_num_queries(0):
         response_cache.store(USUAL, {}, NOW)
         response_cache.refresh(USUAL, [], NOW)
+
+
+# The limit on their size
+
+
+MB = 1024 * 1024
+
+
+def size() -> int:
+    """What all rows take."""
+    return int(Answer.objects.aggregate(total=Sum("bytes"))["total"] or 0)
+
+
+def total() -> int:
+    """What they take at most, as it is kept."""
+    return AnswersTotal.objects.get().bytes
+
+
+def row_size() -> int:
+    """What the row of `an_answer` takes."""
+    response_cache.store(b"scale", {URL: an_answer()}, NOW)
+    found = size()
+    Answer.objects.all().delete()
+    AnswersTotal.objects.all().delete()
+    return found
+
+
+def names() -> set[str]:
+    """Which of 100 URLs are cached."""
+    return {url.removeprefix(URL) for url in response_cache.load(USUAL, [f"{URL}{number}" for number in range(100)])}
+
+
+def store(number: int) -> None:
+    """The response of one URL, received `number` seconds after NOW."""
+    response_cache.store(USUAL, {f"{URL}{number}": an_answer(fetched_at=NOW + number)}, NOW + number)
+
+
+def test_a_row_counts_with_all_that_is_in_it() -> None:
+    response_cache.store(USUAL, {URL: an_answer(etag="", title="")}, NOW)
+    small = size()
+    dated = {"etag": '"abc"', "last_modified": "Thu, 01 Jan 2026 00:00:00 GMT"}
+    response_cache.store(USUAL, {URL: an_answer(**dated)}, NOW)
+    row = Answer.objects.get()
+    assert row.bytes == size() == response_cache.ROW_BYTES + len(row.result) + 5 + 29 > small
+
+
+def test_the_ones_confirmed_least_recently_make_room_for_new_ones(settings: Any) -> None:
+    settings.CRAWLER_CACHE_MB = 10.5 * row_size() / MB
+    for number in range(10):
+        store(number)
+    response_cache.refresh(USUAL, [f"{URL}0"], NOW + 9.5)
+    assert len(names()) == 10
+    for number in range(10, 14):
+        store(number)
+        assert size() <= settings.CRAWLER_CACHE_MB * MB
+    assert names() == {"0", *(str(number) for number in range(5, 14))}
+
+
+def test_what_is_replaced_does_not_count_twice(settings: Any) -> None:
+    settings.CRAWLER_CACHE_MB = 3.5 * row_size() / MB
+    store(1)
+    for _ in range(20):
+        store(2)
+    assert names() == {"1", "2"}
+    assert size() <= total() <= settings.CRAWLER_CACHE_MB * MB
+
+
+def test_a_lower_limit_is_reached_in_small_steps(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(response_cache, "MAX_ROWS_PER_SWEEP", 3)
+    monkeypatch.setattr(response_cache, "MAX_SWEEPS_FOR_ROOM", 2)
+    one = row_size()
+    for number in range(20):
+        store(number)
+    settings.CRAWLER_CACHE_MB = 5.4 * one / MB
+    assert [response_cache.make_room() for _ in range(4)] == [6, 6, 3, 0]
+    assert names() == {"15", "16", "17", "18", "19"}
+    assert total() == size()
+
+
+def test_with_no_room_at_all_nothing_is_stored_and_what_there_was_goes(settings: Any) -> None:
+    store(1)
+    settings.CRAWLER_CACHE_MB = 0
+    store(2)
+    assert names() == {"1"}
+    assert response_cache.make_room() == 1
+    assert not Answer.objects.exists()
+
+
+def test_moved_content_changes_what_a_row_takes(settings: Any) -> None:
+    old, new = {"html": ["a/1", 0, 9]}, {"html": ["b/" + "x1y2z3" * 9, 0, 9]}
+    response_cache.store(USUAL, {URL: an_answer(kept=old)}, NOW)
+    response_cache.make_room()
+    before = size(), total()
+    response_cache.replace_content(USUAL, {URL: (old, new)})
+    row = Answer.objects.get()
+    assert row.bytes == response_cache.ROW_BYTES + len(row.result) + 3 > before[0]
+    assert total() - before[1] == size() - before[0]
+
+
+def test_while_there_is_room_that_is_one_look(django_assert_num_queries: Any) -> None:
+    store(1)
+    response_cache.make_room()
+    with django_assert_num_queries(1):
+        assert response_cache.make_room() == 0
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads a table as small as this one as a whole")
+def test_all_rows_are_counted_by_an_index_alone() -> None:
+    """Reading the rows themselves, up to 2 GB, would take a tick many seconds."""
+    store(1)
+    with CaptureQueriesContext(connection) as seen:
+        AnswersTotal.objects.update(bytes=3000 * MB)
+        response_cache.make_room()
+    [counting] = [query["sql"] for query in seen.captured_queries if "SUM(" in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {counting}")
+        assert "COVERING INDEX answer_oldest" in str(cursor.fetchall())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_managers_that_store_at_once_stay_below_the_limit(settings: Any) -> None:
+    one = row_size()
+    settings.CRAWLER_CACHE_MB = 30.5 * one / MB
+
+    def manage(first: int) -> None:
+        try:
+            for number in range(first, 100, 2):
+                store(number)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as both:
+        list(both.map(manage, (0, 1)))
+    assert 20 <= len(names()) <= 30
+    assert size() <= total() <= settings.CRAWLER_CACHE_MB * MB

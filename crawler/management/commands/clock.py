@@ -64,6 +64,7 @@ class Clock:
             reconcile()
             run_due(clock.now())
             response_cache.delete_expired(clock.epoch_seconds())
+            response_cache.make_room()
             idempotency.sweep(clock.now())
             self._sweep(now)
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
