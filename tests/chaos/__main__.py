@@ -57,6 +57,8 @@ def main() -> int:
     try:
         if given.render:
             return _with_browsers(given, folder, mount)
+        if given.scrapy:
+            adopts_orphans()  # so that a Scrapy whose worker was killed is seen
         made_up = sites.queued if given.queue else sites.generated
         content = sites.folder(given.docs) if given.docs else made_up(given.pages or PAGES)
         with sites.Site(content, given.latency / 1000).serving() as site:

@@ -1,4 +1,5 @@
-"""The processes of a browser worker: Playwright's Node.js, and Chromium with its own (Linux)."""
+"""The processes of a browser worker: Playwright's Node.js, and Chromium with its own (Linux). And Scrapy's of a worker
+for it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def orphans() -> list[str]:
-    """The processes of browsers whose worker is dead, if this process adopts such; see
+    """The processes of browsers and of Scrapy whose worker is dead, if this process adopts such; see
     `crawler.launch.process_group.adopts_orphans`. Not those that wait for a crash: they leave their Chromium at their
     start, and end with it."""
     return [f"{pid} {' '.join(words)[:100]}" for pid, words in _adopted().items() if not _awaits_crash(words)]
@@ -38,7 +39,7 @@ def end_browsers(seconds: float) -> list[str]:
 def _adopted() -> dict[int, list[str]]:
     own = os.getpid()
     found = {pid: program_of(pid) for pid, (parent, state) in _stats().items() if parent == own and state != "Z"}
-    return {pid: words for pid, words in found.items() if _is_of_browser(words)}
+    return {pid: words for pid, words in found.items() if _is_of_worker(words)}
 
 
 def program_of(pid: int) -> list[str]:
@@ -69,8 +70,17 @@ def _kind(words: list[str]) -> str:
     return next((word.removeprefix("--type=") for word in words if word.startswith("--type=")), "")
 
 
-def _is_of_browser(words: list[str]) -> bool:
-    return bool(words) and ("chrom" in words[0].rpartition("/")[2] or "run-driver" in words)
+def is_scrapy(pid: int) -> bool:
+    return _is_of_scrapy(program_of(pid))
+
+
+def _is_of_worker(words: list[str]) -> bool:
+    is_of_browser = bool(words) and ("chrom" in words[0].rpartition("/")[2] or "run-driver" in words)
+    return is_of_browser or _is_of_scrapy(words)
+
+
+def _is_of_scrapy(words: list[str]) -> bool:
+    return any("scrapy_engine" in word for word in words)
 
 
 def _awaits_crash(words: list[str]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -186,7 +185,7 @@ def left_in_queues(memory: Memory) -> list[str]:
     try:
         at_work = {entry.partition(":")[0] for entry in memory.started("crawl") if not entry.endswith(":planted")}
         lifelines = {key.removeprefix("rq:job:") for key in memory.keys("rq:job:*lifeline*")}
-        waiting = [job for queue in ("crawl", "fetch", "render") for job in memory.queued(queue)]
+        waiting = [job for queue in ("crawl", "fetch", "render", "scrapy") for job in memory.queued(queue)]
         return sorted({*waiting, *(lifelines - at_work)})
     except redis.RedisError as error:
         return [f"Redis does not answer: {error}"]
@@ -202,7 +201,9 @@ def left_working(scene: Scene) -> list[str]:
         place.name
         for place in scene.crew.workers()
         if place.pid is None or children_of(place.pid) or (place.role is Role.OWN and place.pid in busy)
-    ] + [place.name for place in scene.crew.workers(Role.BROWSER) if place.pid is None or place.pid in busy]
+    ] + [
+        place.name for place in scene.crew.workers(Role.BROWSER, Role.SCRAPY) if place.pid is None or place.pid in busy
+    ]
 
 
 def _times(scene: Scene, what: Clocked) -> list[float]:
@@ -214,9 +215,3 @@ def _announced(scene: Scene, calm: float) -> float | None:
     if scene.user or closed is None or not scene.site.received or closed < scene.quiet_since + calm:
         return None
     return scene.site.received[0].at - float(closed)
-
-
-def wait_a_moment(scene: Scene, seconds: float) -> None:
-    """Give a second notice, which must not come, the time to come."""
-    until = time.monotonic() + seconds
-    scene.wait_for(lambda: time.monotonic() > until, seconds + 1)

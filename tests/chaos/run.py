@@ -16,7 +16,7 @@ from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.processes import BROWSER_PLACES, Role
 from tests.chaos.queue_disturbances import ARCHIVE
-from tests.chaos.scene import Scene, set_up
+from tests.chaos.scene import Scene, for_so_long, set_up
 from tests.chaos.schedule import Planned, Schedule
 from tests.chaos.shop import SITE_ADDRESS
 from tests.chaos.site import Site
@@ -164,5 +164,5 @@ def _await_rest(scene: Scene) -> None:
     scene.wait_for(lambda: len({told.id for told in scene.site.received}) >= rounds, NOTICE_SECONDS)
     if scene.user is not None:
         scene.wait_for(lambda: not (evidence.not_called(scene) or evidence.are_pending(scene)), NOTICE_SECONDS)
-    scene.wait_for(lambda: evidence.nothing_left(scene), REST_SECONDS)
-    evidence.wait_a_moment(scene, SECOND_NOTICE_SECONDS)
+    has_rested = for_so_long(SECOND_NOTICE_SECONDS, lambda: evidence.nothing_left(scene))  # a second notice could come
+    scene.wait_for(has_rested, REST_SECONDS + SECOND_NOTICE_SECONDS)

@@ -197,6 +197,22 @@ class Scene:
         return next((row["at"] for row in self.database.glance(query, after) or ()), None)
 
 
+def for_so_long(
+    seconds: float, what: Callable[[], object], clock: Callable[[], float] = time.monotonic
+) -> Callable[[], bool]:
+    """Whether it has been so at each look of this many seconds. Between two jobs a worker seems to be at rest, too."""
+    began = clock()
+
+    def has_lasted() -> bool:
+        nonlocal began
+        if not what():
+            began = clock()
+            return False
+        return clock() - began >= seconds
+
+    return has_lasted
+
+
 def _pid(holder: str) -> int:
     return int(holder.rpartition(":")[2] or 0)
 

@@ -4,10 +4,9 @@ there is of that worker has to end, or to go on, by itself."""
 from __future__ import annotations
 
 import signal
-from pathlib import Path
 from random import Random
 
-from tests.chaos.browser_processes import descendants
+from tests.chaos.browser_processes import descendants, is_scrapy
 from tests.chaos.processes import Role, send
 from tests.chaos.scene import Scene
 from tests.chaos.targets import chosen
@@ -16,7 +15,7 @@ from tests.chaos.targets import chosen
 def kill_scrapy(scene: Scene, dice: Random) -> str | None:
     """The worker lives, and the pages under way are tried again in another process."""
     place = chosen(scene, dice, Role.SCRAPY, busy=True)
-    found = [pid for pid in descendants(place.pid) if _is_scrapy(pid)] if place is not None and place.pid else []
+    found = [pid for pid in descendants(place.pid) if is_scrapy(pid)] if place is not None and place.pid else []
     if place is None or not found:
         return None
     send(found, signal.SIGKILL)
@@ -30,10 +29,3 @@ def kill_scrapy_worker(scene: Scene, dice: Random) -> str | None:
         return None
     send([place.pid], signal.SIGKILL)
     return f"kill -9 {place.name}, leaving its Scrapy to end by itself"
-
-
-def _is_scrapy(pid: int) -> bool:
-    try:
-        return b"scrapy_engine" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False

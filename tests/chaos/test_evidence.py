@@ -24,7 +24,7 @@ def test_a_key_that_ends_by_itself_is_not_left(memory: Memory) -> None:
     assert left_in_redis(memory, CRAWL) == []
 
 
-@pytest.mark.parametrize("queue", ["crawl", "fetch"])
+@pytest.mark.parametrize("queue", ["crawl", "fetch", "render", "scrapy"])
 def test_a_job_that_waits_is_left(memory: Memory, queue: str) -> None:
     memory.client.rpush(f"rq:queue:{queue}", "watch-1")
     assert left_in_queues(memory) == ["watch-1"]
