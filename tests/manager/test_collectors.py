@@ -83,6 +83,23 @@ def test_its_tick_stores_them_and_sends_one_of_the_first_which_hands_out_what_wa
     assert sum(len(part.pages) for batch in fetched.batches() for part in batch.slices) == 3
 
 
+def test_the_first_is_sent_a_tick_before_the_other_has_released_its_lock(
+    fetched: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found is handed out while the other goes on storing, for ten seconds if more and more comes."""
+    release, marks = Results.release_lock_if_clean, []
+
+    def looked_at(results: Results, token: str) -> ReleaseResult:
+        marks.append(fetched.context.frontier.results.mark())
+        return release(results, token)
+
+    fetched.context.frontier.results.clear_mark()
+    monkeypatch.setattr(Results, "release_lock_if_clean", looked_at)
+    manage(fetched.crawl.id, 1)
+    assert len(marks) == 1
+    assert marks[0] is not None
+
+
 @pytest.mark.parametrize("left", ["results", "mark", "lock"])
 def test_finished_is_not_said_while_another_has_something_to_do(fetched: Bench, left: str) -> None:
     frontier = fetched.context.frontier

@@ -22,6 +22,7 @@ PAGE_LIMITS = "crawler/manager/limits.py"
 IDLE_POLLER = "crawler/manager/idle_poller.py"
 COMPLETION = "crawler/core/crawl/completion.py"
 DISCOVERY = "crawler/core/crawl/discovery.py"
+SCALING = "crawler/core/crawl/scaling.py"
 LEASES = "crawler/frontier/leases.py"
 LUA = "crawler/frontier/lua/"
 GUARD = "crawler/http/guard.py"
@@ -545,5 +546,70 @@ MUTATIONS = (
         "redis.call('HSET', KEYS[2], 'outdated:' .. ARGV[1], 1)\n",
         "",
         "tests/fetcher/test_login.py::test_a_batch_with_the_earlier_password_does_not_send_it_any_more",
+    ),
+    Mutation(
+        "another-collector-at-work-ignored",
+        "R6: while another collector holds its lock, nothing is taken for idle",
+        "crawler/frontier/frontier.py",
+        "chain.from_iterable((keys.mark, keys.lock) for keys in others)",
+        "(keys.mark for keys in others)",
+        "tests/manager/test_collectors.py::test_finished_is_not_said_while_another_has_something_to_do",
+    ),
+    Mutation(
+        "first-collector-not-woken",
+        "what another collector has stored is handed out by a tick of the first",
+        TICK,
+        "            if taken_in:\n                _wake_first(context)",
+        "            pass",
+        "tests/manager/test_collectors.py::test_the_first_is_sent_a_tick_before_the_other_has_released_its_lock",
+    ),
+    Mutation(
+        "first-collector-not-woken-at-the-end",
+        "a tick of the first that found another at work is followed by one",
+        TICK,
+        "    if collector:\n        _wake_first(context)",
+        "    if False:\n        _wake_first(context)",
+        "tests/manager/test_collectors.py::"
+        "test_a_tick_of_the_first_that_came_before_another_had_released_its_lock_is_followed_by_one",
+    ),
+    Mutation(
+        "wanted-workers-fall-at-once",
+        "the number of wanted workers falls only when less was wanted for a while",
+        SCALING,
+        "    if now - known.lower_since < lower_after_s:",
+        "    if False:",
+        "tests/core/crawl/test_scaling.py::test_it_falls_only_after_a_while_of_less",
+    ),
+    Mutation(
+        "delay-asks-for-no-fewer-workers",
+        "a host with a delay is requested once in it, however many workers there are",
+        SCALING,
+        "        pages_per_s = min(pages_per_s, 1 / work.delay)\n",
+        "",
+        "tests/core/crawl/test_scaling.py::test_a_host_of_two_crawls_counts_once_by_the_strictest_policy",
+    ),
+    Mutation(
+        "handed-back-page-counts-an-attempt",
+        "a page that a worker hands back when it is asked to end has no attempt counted",
+        "crawler/fetcher/slice.py",
+        "except (RedisError, BaseTimeoutException, Aborted):",
+        "except (RedisError, BaseTimeoutException):",
+        "tests/fetcher/test_stopping.py::test_a_page_that_takes_too_long_is_given_up_and_asked_for_again",
+    ),
+    Mutation(
+        "newer-batch-handed-back-twice",
+        "a batch that another job has claimed is not handed back",
+        "crawler/fetcher/hand_back.py",
+        " or lease.token != head.token or lease.held:",
+        " or lease.token != head.token:",
+        "tests/fetcher/test_hand_back.py::test_one_that_another_job_has_claimed_is_left_to_it",
+    ),
+    Mutation(
+        "no-page-is-given-up",
+        "a worker that was asked to end gives pages up after the grace",
+        "crawler/core/installation/deployment.py",
+        "    if stopping_for < page_grace:",
+        "    if stopping_for < STOP_SECONDS:",
+        "tests/core/installation/test_shutdown.py::test_it_begins_nothing_new_then_gives_pages_up_then_leaves_threads_behind",
     ),
 )
