@@ -5,11 +5,25 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.test_killed import assert_complete, kill_with_children, slow_site
+from tests.postgresql import PostgresStack
 from tests.stack import Stack
 
+CASES = pytest.mark.parametrize("dies", [False, True], ids=["nobody dies", "one is killed"])
 
-@pytest.mark.parametrize("dies", [False, True], ids=["nobody dies", "one is killed"])
+
+@CASES
 def test_a_crawl_with_three_collectors_is_exact(stack: Stack, dies: bool) -> None:
+    assert_exact(stack, dies)
+
+
+@pytest.mark.long
+@CASES
+def test_it_is_exact_on_postgresql(postgres_stack: PostgresStack, dies: bool) -> None:
+    """There collectors wait for each other at the crawl's row only; in SQLite a writer locks the whole database."""
+    assert_exact(postgres_stack, dies)
+
+
+def assert_exact(stack: Stack, dies: bool) -> None:
     stack.env["CRAWLER_COLLECTORS"] = "3"
     with slow_site().serving() as site:
         workers = [stack.start_worker() for _ in range(2)]
@@ -18,3 +32,5 @@ def test_a_crawl_with_three_collectors_is_exact(stack: Stack, dies: bool) -> Non
             stack.wait_for(lambda: len(site.requests) > 20)
             kill_with_children(workers[0].pid)
         assert_complete(stack, stack.wait_until_finished(crawl))
+    assert stack.rows("SELECT what FROM crawler_disagreement") == []
+    assert "store results of the crawl" in stack.log(), "the first collector stored all: this shows nothing"

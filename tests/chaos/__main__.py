@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ import django
 
 from crawler.browser import chromium
 from crawler.browser.chromium import NO_CHROMIUM, NO_PLAYWRIGHT
+from crawler.core.crawl.collectors import MAX_COLLECTORS
 from crawler.launch.process_group import adopts_orphans
 from tests.browser_sites.spa import spa
 from tests.chaos import site as sites
@@ -64,6 +65,7 @@ def main() -> int:
         with sites.Site(content, given.latency / 1000).serving() as site:
             grounds = Grounds(folder, prepare(folder / "template"), site, mount)
             grounds = replace(grounds, acks_early=given.ack_early, is_queue=given.queue, runs_scrapy=given.scrapy)
+            grounds = replace(grounds, collectors=given.collectors)
             find = partial(_expected, site, content, grounds)
             return _session(given, grounds, find)
     except KeyboardInterrupt:
@@ -87,13 +89,13 @@ def _with_browsers(given: argparse.Namespace, folder: Path, mount: bool) -> int:
         with sites.Site(shop(known, canary.address), given.latency / 1000).serving() as site:
             template = prepare(folder / "template")
             grounds = Grounds(folder, template, site, mount, canary, SHOP_FINISH_SECONDS, SHOP_MOMENT_SECONDS)
-            grounds = replace(grounds, places=given.places or BROWSER_PLACES)
+            grounds = replace(grounds, places=given.places or BROWSER_PLACES, collectors=given.collectors)
             return _session(given, grounds, lambda found: expected_of(known, site))
     finally:
         canary.close()
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bin/chaos", description=__doc__)
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="disturbed runs (default: 1)")
     parser.add_argument("--seed", type=int, metavar="S", help="seed of the first run, the next have S+1, S+2, ...")
@@ -111,6 +113,14 @@ def _arguments() -> argparse.Namespace:
         action="store_true",
         help="with users who add pages, request some again and change options; and hooks",
     )
+    parser.add_argument(
+        "--collectors",
+        type=int,
+        choices=range(1, MAX_COLLECTORS + 1),
+        default=1,
+        metavar="N",
+        help=f"let so many collectors, at most {MAX_COLLECTORS}, store the results of the crawl (default: 1)",
+    )
     parser.add_argument("--scrapy", action="store_true", help="run the pages through Scrapy, with two workers for it")
     parser.add_argument("--render", action="store_true", help="crawl an application whose pages Chromium has to render")
     parser.add_argument(
@@ -127,7 +137,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to this file")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table to this file")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     if given.docs and not given.docs.is_dir():
         parser.error(f"{given.docs} is not a folder")
     if given.pages is not None and (given.docs or given.pages < 20):
@@ -171,6 +181,7 @@ def _session(given: argparse.Namespace, grounds: Grounds, find: Find) -> int:
     calm = _uninterrupted(grounds, calm_schedule, None)
     pages = batch_pages()
     named = str(given.docs or ("an application" if grounds.renders else "made up"))
+    named += f", {grounds.collectors} collectors" if grounds.collectors > 1 else ""
     expected = measured(calm) if given.docs else find(calm)
     if faults := judge(calm, expected, pages).faults:
         _explain(grounds, calm_schedule, calm, faults, given)
@@ -247,6 +258,7 @@ def _explain(
     pages += f" --places {given.places}" if given.places else ""
     early = " --ack-early" if given.ack_early else " --queue" if given.queue else ""
     early += " --scrapy" if given.scrapy else ""
+    early += f" --collectors {given.collectors}" if given.collectors > 1 else ""
     again = f"bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{site}{pages}{early}"
     _say(f"  kept: {folder}; once more: {again}")
 

@@ -141,8 +141,9 @@ def _managers(scene: Scene) -> list[Place]:
 
 
 def _ticking(scene: Scene) -> bool:
+    """Whether a tick of any collector is at work."""
     try:
-        return bool(scene.memory.client.exists(scene.frontier.keys.lock))
+        return bool(scene.memory.client.exists(*(keys.lock for keys in scene.frontier.keys.of_all_collectors())))
     except redis.RedisError:
         return False
 

@@ -49,6 +49,7 @@ class Grounds:
     is_queue: bool = False  # users add pages, change options and so on, and hooks are called
     runs_scrapy: bool = False  # the pages go through Scrapy
     places: int = BROWSER_PLACES  # of each browser worker: pages it renders at a time
+    collectors: int = 1  # of each crawl
 
     @property
     def more(self) -> tuple[Role, ...]:
@@ -85,6 +86,7 @@ def run(
         grounds.canary,
         is_queue=grounds.is_queue,
         places=grounds.places,
+        collectors=grounds.collectors,
     ) as scene:
         scene.acks_early = grounds.acks_early
         scene.crew.keep()

@@ -239,6 +239,7 @@ def set_up(
     *,
     is_queue: bool = False,
     places: int = BROWSER_PLACES,
+    collectors: int = 1,
 ) -> Iterator[Scene]:
     """A fresh database, Redis and crew; for a queue with a user and hooks. Afterwards nothing runs and nothing is
     mounted; the folder is left."""
@@ -256,7 +257,8 @@ def set_up(
     with Children(grace=2.0) as children:
         memory = Memory(children, folder / "redis", folder / "redis.log")
         memory.start()
-        stack = Stack(folder, memory.url, DATABASE_URL=f"sqlite:///{file}")
+        settings = {"DATABASE_URL": f"sqlite:///{file}", "CRAWLER_COLLECTORS": f"{collectors}"}
+        stack = Stack(folder, memory.url, **settings)
         environment = {**stack.env, "TMPDIR": str(temporary), "CRAWLER_BROWSER_PLACES": str(places)}
         if is_queue:
             (folder / "hooks").mkdir()

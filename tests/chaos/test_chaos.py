@@ -89,6 +89,15 @@ def test_a_crawl_that_acknowledges_early_loses_what_dead_workers_had_and_no_othe
 
 
 @pytest.mark.long
+def test_a_crawl_whose_results_several_collectors_store_ends_exactly(grounds: Grounds) -> None:
+    several, expected, said = replace(grounds, collectors=3), walked(grounds.site, CONTENT), list[str]()
+    evidence = run(several, replace(SCHEDULES["workers are killed"], seed=6), len(expected.hits), said.append)
+    assert judge(evidence, expected, batch_pages()).faults == [], "\n".join([str(grounds.folder), *said])
+    logs = [file.read_text(errors="replace") for file in (grounds.folder / "run-6").glob("*.log")]
+    assert any("store results of the crawl" in log for log in logs), "the first stored all: this shows nothing"
+
+
+@pytest.mark.long
 def test_a_crawl_that_users_add_to_and_change_ends_exactly_each_round(tmp_path: Path) -> None:
     content, said = queued(pages=60), list[str]()
     planned = (
