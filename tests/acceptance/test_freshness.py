@@ -3,11 +3,17 @@ whatever lies behind either is found."""
 
 from __future__ import annotations
 
+import csv
+import io
+import zipfile
 from collections import Counter
 from datetime import UTC, datetime
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import pytest
 from django.core.management import call_command
 
 from crawler.models import Schedule
@@ -94,6 +100,40 @@ def test_within_its_time_to_live_no_page_is_asked_for_again(crew: Stack) -> None
         }
         assert all(row["reused"] for row in after.values())
         crew.wait_for(lambda: not crew.left_over(), 10)
+
+
+@pytest.mark.parametrize(("reuse", "bodies"), [({"revisit": True}, 2), ({"response_ttl": 600}, 0)])
+def test_the_second_crawl_has_the_content_of_pages_that_are_not_sent_again(
+    crew: Stack, tmp_path: Path, reuse: dict[str, Any], bodies: int
+) -> None:
+    """Also when the first crawl, with its copy, is gone. With a limit on age alone it is the content of then."""
+    with Library().serving() as site:
+        first = crew.start(f"{site.url}/", keep=["html"], **reuse)
+        crew.wait_until_finished(first)
+        before = kept(crew, first, tmp_path)
+        assert len(before) == 61
+        assert all(before.values())
+        site.forget()
+        site.pages["/1/3"] = page("/1/4", title="Changed")
+        site.pages["/2/9"] = page("/", title="Changed, too")
+        second = crew.start(f"{site.url}/", keep=["html"], **reuse)
+        receipt = crew.wait_until_finished(second)
+        assert (receipt["fetched"], site.bodies.total()) == (61, bodies)
+        crew.run("python", "manage.py", "delete", str(first), "--yes")
+        after = kept(crew, second, tmp_path)
+        changed = {f"{site.url}/1/3", f"{site.url}/2/9"} if bodies else set()
+        assert {url for url in before if after[url] != before[url]} == changed
+        assert after.keys() == before.keys()
+        assert not (crew.folder / "content" / str(first)).exists()
+
+
+def kept(crew: Stack, crawl: UUID, folder: Path) -> dict[str, bytes]:
+    """URL -> its HTML, as it is exported."""
+    file = folder / f"{crawl}.html.zip"
+    crew.run("python", "manage.py", "export", str(crawl), "--format", "html.zip", "--output", str(file))
+    with zipfile.ZipFile(file) as archive:
+        rows = csv.DictReader(io.StringIO(archive.read("index.csv").decode("utf-8-sig")))
+        return {row["url"]: archive.read(row["file"]) for row in rows}
 
 
 def test_the_clock_begins_the_next_run_of_a_schedule_and_it_is_sent_nothing(crew: Stack) -> None:
