@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
+from redis import Redis
 
 from crawler.content import storage
 from crawler.content.shelf import Shelf, named
@@ -18,6 +19,8 @@ from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.extraction.extractor import extract
 from crawler.core.html.link_codec import Occurrences, keys, packed
 from crawler.encryption import seal
+from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.ready_queue import encode_member
 from crawler.models import Allowance, Crawl, Delivery, Notice, Page, PageFacts, PageLinks
 
 SITE = "https://example.com/"
@@ -32,6 +35,29 @@ def a_crawl(owner: User | None = None, *, options: CrawlOptions | None = None, *
     """A running crawl with nothing but its start URL."""
     values: dict[str, Any] = {"start_urls": [SITE], "discovered": 1, **fields}
     return Crawl.objects.create(owner=owner, options=(options or CrawlOptions()).to_plain(), **values)
+
+
+def a_crawl_with_a_queue(redis: Redis, now: float, owner: User | None = None) -> Crawl:
+    """Open are a page that is due for 90 s, one that a worker has for longer, and one for later; two are dead letters.
+    In the last minute 300 pages came in, 90 went out, 3 were retried and 1 died; in each of the last five, at `now`
+    (epoch seconds), 120, 48, 1.6 and 0.4."""
+    counts = ((-400, 0, 0, 0, 0), (-300, 100, 50, 5, 1), (-60, 400, 200, 10, 2), (-1, 700, 290, 13, 3))
+    crawl = a_crawl(
+        owner,
+        discovered=5,
+        outcomes={"5xx": 2},
+        statuses={"500": 2},
+        round_began_at=datetime.fromtimestamp(now - 3600, UTC),
+        flow=[[now + at, *pages] for at, *pages in counts],
+    )
+    for number, due_since in enumerate((now - 90, now - 500, now + 600)):
+        url, waits = f"{SITE}{number}", {"status": Page.OPEN, "outcome": "", "http_status": None, "fetched_at": None}
+        page = a_page(crawl, url, **waits, due_since=due_since)
+        if number == 1:
+            redis.sadd(CrawlKeys(str(crawl.id)).taken, encode_member(page.pk))
+    for number in range(2):
+        a_page(crawl, f"{SITE}dead/{number}", 500, given_up=True, given_up_at=now - 30)
+    return crawl
 
 
 def a_crawl_that_logs_in(owner: User | None = None, **fields: Any) -> Crawl:

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
+from redis import Redis
 
+from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.installation.backpressure import PAUSED_FOR_ROOM
 from crawler.models import Crawl
-from tests.factories import make_crawl
+from tests.factories import a_crawl_with_a_queue, make_crawl
 
 pytestmark = pytest.mark.django_db
 
@@ -40,6 +43,16 @@ def test_a_running_crawl_shows_its_receipt_so_far_and_where_it_stands(capsys: py
     shown = capsys.readouterr().out
     assert "  fetched    2 (200: 2)\n" in shown
     assert shown.endswith("Now: 2 of 3 pages\n")
+
+
+def test_a_running_crawl_shows_the_rates_of_its_queue_and_the_age_of_its_oldest_page(
+    real_redis: Redis, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(clock, "epoch_seconds", lambda: now)
+    call_command("status", str(a_crawl_with_a_queue(real_redis, now).id))
+    rates = "Pages a minute: 300 in, 90 out, 3.0 retried, 1.0 dead letters"
+    assert f"{rates}; the oldest page that is due waits for 1 min 30 s" in capsys.readouterr().out.splitlines()
 
 
 def test_of_a_crawl_that_is_held_it_says_why(capsys: pytest.CaptureFixture[str]) -> None:

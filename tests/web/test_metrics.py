@@ -12,7 +12,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
-from crawler import __version__
+from crawler import __version__, clock
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.retries import lane_of
 from crawler.frontier import metrics
@@ -22,7 +22,7 @@ from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Delivery, Disagreement, Page
 from crawler.reports import metrics as figures
-from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_page
+from tests.factories import a_crawl, a_crawl_with_a_queue, a_delivery, a_finished_crawl, a_page
 
 TOKEN = "a long random text"
 
@@ -117,6 +117,15 @@ def test_running_crawls_have_series_of_their_own_but_only_so_many(
     ages = {sample.labels["crawl"]: sample.value for sample in families["crawler_crawl_oldest_due_seconds"]}
     assert len(ages) == 2
     assert 0 <= ages[str(large.id)] < 30  # it began only now
+
+
+def test_the_oldest_due_page_counts_also_when_a_worker_has_it(
+    as_root: Client, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(clock, "epoch_seconds", lambda: now)
+    crawl = a_crawl_with_a_queue(real_redis, now)
+    assert read(as_root)["crawler_crawl_oldest_due_seconds", str(crawl.id)] == pytest.approx(500)
 
 
 def test_the_workers_that_would_be_useful_are_told(as_root: Client, real_redis: Redis) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from redis import Redis
 
+from crawler import clock
 from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
 from crawler.encryption import opened
 from crawler.models import AuditEntry, Crawl, Page
 from tests.api.calling import Caller
-from tests.factories import a_crawl_that_logs_in, a_finished_crawl, a_group, a_page
+from tests.factories import a_crawl_that_logs_in, a_crawl_with_a_queue, a_finished_crawl, a_group, a_page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
@@ -145,3 +148,26 @@ def test_a_member_who_may_control_it_does_not_change_its_password(by_bob: Caller
     assert by_bob.ask("patch", path, {"login_fields": ["user=bob"]}).status_code == 403
     assert by_bob.ask("patch", path, {"login_check": "a.me"}).status_code == 200
     assert len(opened(Crawl.objects.get(pk=crawl.pk).sealed).login_fields) == 2
+
+
+def test_the_figures_of_the_queue_are_those_of_its_rows(
+    by_ann: Caller, ann: User, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(clock, "epoch_seconds", lambda: now)
+    crawl = a_crawl_with_a_queue(real_redis, now, ann)
+    assert by_ann.ask("get", f"/crawls/{crawl.id}/queue").json() == {
+        "open": 3,
+        "dead_letters": 2,
+        "oldest_due_seconds": 90.0,
+        "per_minute": {
+            "last_minute": {"pages_in": 300.0, "pages_out": 90.0, "retried": 3.0, "dead": 1.0},
+            "last_five_minutes": {"pages_in": 120.0, "pages_out": 48.0, "retried": 1.6, "dead": 0.4},
+        },
+    }
+
+
+def test_of_a_crawl_that_is_over_there_are_no_rates(by_ann: Caller, crawl: Crawl) -> None:
+    told = by_ann.ask("get", f"/crawls/{crawl.id}/queue").json()
+    assert (told["open"], told["oldest_due_seconds"]) == (0, None)
+    assert told["per_minute"] == {"last_minute": None, "last_five_minutes": None}

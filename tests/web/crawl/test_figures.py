@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
+from redis import Redis
 
 from crawler import clock
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.progress import CHEAP
 from crawler.web.crawl.crawl_summary import answer_bars, depth_bars, quick_figures
-from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_crawl_with_a_queue, a_finished_crawl, a_page, a_person
 
 NOW = 1_800_000_000.0
 PART = {"HTTP_HX_REQUEST": "true"}
@@ -142,3 +145,22 @@ def test_an_open_page_whose_reader_was_logged_out_says_so_in_its_part(client: Cl
     response = client.get(address, **told)
     assert response.status_code == 286  # htmx asks no more
     assert f'href="/login/?next=/crawls/{crawl.pk}/"' in response.content.decode()
+
+
+def test_the_card_of_the_queue_has_its_rates_and_the_age_of_its_oldest_page(
+    as_ann: Client, ann: User, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(clock, "epoch_seconds", lambda: now)
+    html = part_of(as_ann, a_crawl_with_a_queue(real_redis, now, ann))
+    card = BeautifulSoup(html, "html.parser").find("section", {"aria-labelledby": "queue-title"})
+    assert card is not None
+    rows = [[cell.text for cell in row.find_all(["th", "td"])] for row in card.find_all("tr")]
+    assert rows == [
+        ["Pages a minute", "Last minute", "5 minutes"],
+        ["In", "300", "120"],
+        ["Out", "90", "48"],
+        ["Retried", "3.0", "1.6"],
+        ["Dead letters", "1.0", "0.4"],
+    ]
+    assert "Oldest page that is due: 1 min 30 s" in card.text
