@@ -43,6 +43,7 @@ from crawler.models import Crawl, Delivery, KeptExtraction, Page
 from crawler.queueing import queues
 from crawler.scrapy_engine import driver
 from crawler.worker import DEQUEUE_TIMEOUT_S, Worker
+from tests.faults import hooked
 from tests.faults.given import GivenClock, live_by
 from tests.rendering_twin import Browser, Crashed
 from tests.scrapy_twin import Scrapy
@@ -71,6 +72,8 @@ class Actor:
         self._before(idle_poller, "reconcile", "watch: crawls to be looked at")
         self._before(Browser, "render", "fetch: page to be rendered")
         self._before(Results, "release_lock_if_clean", "tick: lock to be given back")
+        self._before(hooked.Reading, "on_page", "hook: on_page called")  # in a thread of its own
+        self._before(hooked.Noting, "on_closed", "hook: on_closed called")
 
     def _before(self, owner: Any, name: str, moment: str) -> None:
         step = getattr(owner, name)
@@ -105,9 +108,9 @@ class Actor:
         """From now on its workers run pages through Scrapy, too."""
         self._queues, driver.visit = ["crawl", "fetch", "scrapy"], self._scrapy.visit  # type: ignore[assignment]
 
-    def hook(self) -> None:
-        """From now on its settings name a hook."""
-        settings.CRAWLER_HOOKS = ["tests.faults.hooked.Telling"]
+    def hook(self, name: str) -> None:
+        """From now on its settings name this class of `hooked`."""
+        settings.CRAWLER_HOOKS = [f"{hooked.__name__}.{name}"]
 
     def leave_to_second(self) -> None:
         """From now on there are two collectors, and its batches are all the second's."""

@@ -98,7 +98,7 @@ class Scene:
     shown: Mapping[str, str] = field(default_factory=dict)  # pages as a browser shows them; then its workers render
     options: Mapping[str, object] = field(default_factory=dict)
     extracted: bool = False  # fields are extracted again, of each of its pages
-    hooked: bool = False  # a hook is called when the crawl is finished
+    hooked: str = ""  # the class of `hooked` that its settings name
     two_collectors: bool = False  # and the batches are all the second's
     harm: str = ""  # what then happens to Redis while nobody lives: "empty" or "restore"
     ends: str = "finished"  # "" = it is deleted
@@ -291,8 +291,10 @@ SCENES: Mapping[str, Scene] = {
     "watch: begun": dies("watch: begun", 2, pages=BUSY, asked={"/": 2}, waits=8),
     "notify: claimed": dies("notify: claimed", options=NOTIFIED, told=1),
     "notify: sent": dies("notify: sent", options=NOTIFIED, told=2),
-    "hook: call noted": dies("hook: call noted", hooked=True, told=1),
-    "hook: called": dies("hook: called", hooked=True, told=2),
+    "hook: on_page called": dies("hook: on_page called", 2, hooked="Reading"),
+    "hook: on_closed called": dies("hook: on_closed called", 2, hooked="Noting", told=len(SMALL)),
+    "hook: call noted": dies("hook: call noted", hooked="Telling", told=1),
+    "hook: called": dies("hook: called", hooked="Telling", told=2),
     # A person's command
     "resume: committed": Scene(
         [

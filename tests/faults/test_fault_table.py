@@ -97,7 +97,7 @@ def assert_ended_well(theatre: Theatre, scene: Scene, site: Site) -> None:
         f"{site.url}{path}": scene.outcomes.get(path, "2xx") for path in scene.found or scene.pages
     }
     assert theatre.deaths() == {f"{site.url}{path}": times for path, times in scene.deaths.items()}
-    notices = theatre.stack.rows("SELECT * FROM crawler_notice ORDER BY round")
+    notices = theatre.stack.rows("SELECT * FROM crawler_notice WHERE event <> 'crawl.page' ORDER BY round")
     assert [notice["round"] for notice in notices] == list(range(1, scene.rounds + 1))
     receipt = json.loads(notices[-1]["receipt"])
     assert adds_up(receipt)

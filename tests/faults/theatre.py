@@ -149,7 +149,7 @@ class Theatre:
 def able_to(scene: Scene) -> list[Step]:
     """What a process needs to work on this scene's crawl."""
     with_scrapy: list[Step] = [["run_scrapy"]] if scene.options.get("engine") == "scrapy" else []
-    with_hook: list[Step] = [["hook"]] if scene.hooked else []
+    with_hook: list[Step] = [["hook", scene.hooked]] if scene.hooked else []
     with_two: list[Step] = [["leave_to_second"]] if scene.two_collectors else []
     return [*([["render", dict(scene.shown)]] if scene.shown else []), *with_scrapy, *with_hook, *with_two]
 
