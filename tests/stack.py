@@ -80,8 +80,11 @@ class Stack:
             with closing(sqlite3.connect(file.name)) as new, closing(sqlite3.connect(self.database, timeout=20)) as old:
                 new.backup(old)
 
-    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=120)
+    def run(self, *command: str, check: bool = True, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end. `root`: as of `spawn`."""
+        return subprocess.run(
+            command, cwd=root, env=self._env_of(root), check=check, capture_output=True, text=True, timeout=120
+        )
 
     def spawn(self, *command: str, root: Path = ROOT) -> subprocess.Popen[bytes]:
         """Start a process in a group of its own; it is ended with the stack. `root`: of the project, or of another
@@ -90,7 +93,7 @@ class Stack:
             child = subprocess.Popen(
                 command,
                 cwd=root,
-                env=self.env,
+                env=self._env_of(root),
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
@@ -98,6 +101,10 @@ class Stack:
             )
         self.children.append(child)
         return child
+
+    def _env_of(self, root: Path) -> dict[str, str]:
+        """`bin/test` names this project in PYTHONPATH, which goes before the folder that `rq` adds."""
+        return {**self.env, "PYTHONPATH": str(root)}
 
     def start_worker(self) -> subprocess.Popen[bytes] | ForkedWorker:
         """One of the project's. What matters is what it does, and not how it starts."""

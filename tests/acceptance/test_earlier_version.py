@@ -50,6 +50,9 @@ def site() -> Iterator[Site]:
 
 
 def start_workers(stack: Stack, command: Command, *folders: Path) -> list[subprocess.Popen[bytes]]:
+    for folder in {*folders}:  # it is this version's code that runs
+        imported = stack.run("python", "-P", "-c", "import crawler; print(crawler.__file__)", root=folder).stdout
+        assert Path(imported.strip()).parent.parent == folder
     workers = [stack.spawn(*command, root=folder) for folder in folders]
     stack.wait_for(lambda: stack.redis.scard("rq:workers") == len(folders))
     return workers
