@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from django.db import connections, migrations
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import NOT_PROVIDED
@@ -355,6 +359,45 @@ def test_migrations_leave_the_tables_of_the_version_before_usable() -> None:
             if isinstance(operation, migrations.AddField):
                 field = operation.field
                 assert field.null or field.db_default is not NOT_PROVIDED, f"{name}: {operation}"
+
+
+LOCKS = """
+    SELECT relation::regclass::text AS name, granted FROM pg_locks
+    WHERE relation IS NOT NULL AND pid <> pg_backend_pid() AND relation::regclass::text = ANY(%s)
+        AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+"""
+
+
+@pytest.mark.parametrize(("earlier", "version"), [("postgresql", "0020")], indirect=True)
+def test_a_migration_that_waits_for_a_tick_has_locked_nothing_that_the_tick_may_need(earlier: Earlier) -> None:
+    """Else each would wait for the other. A tick locks its crawl's row before anything else."""
+    stack = earlier.stack
+    assert isinstance(stack, PostgresStack)
+    names = sorted(name for app, name in MigrationLoader(None).disk_migrations if app == "crawler" and name > "0021")
+    tables = [row["name"] for row in stack.rows("SELECT relname AS name FROM pg_class WHERE relname ~ '^crawler_'")]
+    waited = list[str]()
+    with ThreadPoolExecutor(1) as pool:
+        for name in names:
+            with stack.connect(autocommit=False) as tick, stack.connect() as onlooker:
+                tick.execute("UPDATE crawler_crawl SET discovered = discovered")
+                migrated = pool.submit(stack.within, partial(migrate_to, name))
+                locks = list[dict[str, Any]]()
+                while not migrated.done() and all(lock["granted"] for lock in locks):
+                    time.sleep(0.02)
+                    locks = [lock for lock in onlooker.execute(LOCKS, [tables]) if lock["name"] in tables]
+                if any(not lock["granted"] for lock in locks):
+                    waited.append(name)
+                    assert [lock["name"] for lock in locks if lock["granted"]] == [], name
+                tick.rollback()
+            migrated.result(60)
+    assert waited, "no migration changes the table of crawls"
+
+
+def migrate_to(name: str) -> None:
+    connection = connections["default"]
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = 0")  # as in `manage.py migrate`
+    MigrationExecutor(connection).migrate([("crawler", name)])
 
 
 @pytest.mark.django_db

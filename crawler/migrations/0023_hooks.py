@@ -4,6 +4,8 @@ import crawler.clock
 import django.db.models.deletion
 from django.db import migrations, models
 
+from crawler.storage.database import lock_crawls
+
 
 class Migration(migrations.Migration):
 
@@ -12,6 +14,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(lock_crawls, migrations.RunPython.noop),
         migrations.CreateModel(
             name='KeptExtraction',
             fields=[

@@ -1,5 +1,7 @@
 from django.db import migrations, models
 
+from crawler.storage.database import lock_crawls
+
 
 class Migration(migrations.Migration):
 
@@ -8,6 +10,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(lock_crawls, migrations.RunPython.noop),
         migrations.AddField(
             model_name='page',
             name='given_up_at',

@@ -62,7 +62,7 @@ def _refuse(app_configs: Any, databases: Sequence[str] | None = None, **_: Any) 
 # found. `settings.environment` has the client side of a connection.
 
 VENDOR = "postgresql"
-LOCK_NOT_AVAILABLE = "55P03"  # SQLSTATE
+LOCK_NOT_AVAILABLE, DEADLOCK = "55P03", "40P01"  # SQLSTATE
 
 LIMITS = {
     "lock_timeout": "3s",  # longest wait of a statement for a lock
@@ -119,9 +119,11 @@ def streaming_cursor(connection: BaseDatabaseWrapper) -> CursorWrapper:
 
 
 def is_lock_timeout(error: BaseException) -> bool:
-    """Whether this error means that another transaction held a lock for longer than `lock_timeout`."""
+    """Whether this error means that another transaction held a lock for longer than `lock_timeout`, or that each of two
+    waited for the other, and this one was ended."""
     cause = error.__cause__
-    return LOCK_NOT_AVAILABLE in (getattr(cause, "sqlstate", None), getattr(cause, "pgcode", None))
+    sqlstate = getattr(cause, "sqlstate", None) or getattr(cause, "pgcode", None)
+    return sqlstate in (LOCK_NOT_AVAILABLE, DEADLOCK)
 
 
 def silent_lock(crawl: UUID) -> SilentLock | None:
@@ -156,6 +158,14 @@ def _set(connection: BaseDatabaseWrapper, values: dict[str, str]) -> None:
     with connection.cursor() as cursor:
         calls = ", ".join(["set_config(%s, %s, false)"] * len(values))
         cursor.execute(f"SELECT {calls}", [part for pair in values.items() for part in pair])
+
+
+def lock_crawls(apps: Any, schema_editor: Any) -> None:
+    """The first operation of a migration that changes several tables, one of them that of crawls or referring to it. A
+    tick locks its crawl's row before others, so a migration that has locked pages and then waits for crawls might wait
+    for a tick that waits for pages; PostgreSQL would end one of the two."""
+    if schema_editor.connection.vendor == VENDOR:
+        schema_editor.execute("LOCK TABLE crawler_crawl IN ACCESS EXCLUSIVE MODE")
 
 
 def _lift_limits(using: str, **_: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -16,7 +17,7 @@ from django.utils import timezone
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import SilentLock
 from crawler.manager import reconcile
-from crawler.models import Crawl
+from crawler.models import Crawl, Page
 from crawler.storage import database
 from crawler.storage.database import LIMITS, is_lock_timeout, silent_lock
 from tests.postgresql import PostgresStack, row_locked
@@ -86,6 +87,27 @@ def test_a_lock_that_cannot_be_had_is_known_as_such(postgres_stack: PostgresStac
         return False
 
     assert postgres_stack.within(lock)
+
+
+def test_of_two_that_wait_for_each_other_one_is_told_that_there_is_no_lock(
+    postgres_stack: PostgresStack,
+) -> None:
+    """PostgreSQL ends the one that waited first: the other looks a second after its own wait began."""
+    with postgres_stack.connect(autocommit=False) as other, ThreadPoolExecutor(1) as pool:
+        other.execute("SET LOCAL deadlock_timeout = '30s'")
+        other.execute("LOCK TABLE crawler_page IN ACCESS EXCLUSIVE MODE")
+
+        def lock() -> bool:
+            try:
+                with transaction.atomic():
+                    list(Crawl.objects.select_for_update())
+                    pool.submit(other.execute, "LOCK TABLE crawler_crawl IN ACCESS EXCLUSIVE MODE")
+                    Page.objects.exists()
+            except OperationalError as error:
+                return is_lock_timeout(error) and "deadlock detected" in str(error)
+            return False
+
+        assert postgres_stack.within(lock)
 
 
 def test_other_errors_are_no_lock_timeouts() -> None:
