@@ -22,7 +22,7 @@ from crawler.launch import chromium
 from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
-from crawler.launch.supervisor import Processes, WorkerRange
+from crawler.launch.supervisor import AUTO, Processes, WorkerRange
 from crawler.scrapy_engine import driver as scrapy
 from settings.environment import ROOT, kept_secret
 
@@ -81,9 +81,9 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--workers",
         type=WorkerRange.parse,
-        default="2",
+        default=AUTO,
         metavar="N|A-B|auto",
-        help="number of workers; a range: as many of it as are useful; auto: 1 to the number of cores (default: 2)",
+        help="number of workers; a range: as many of it as are useful; auto: 1 to the number of cores (default: auto)",
     )
     parser.add_argument(
         "--dashboard-port", type=_port, default=9181, metavar="N", help="port of RQ's dashboard (default: 9181)"

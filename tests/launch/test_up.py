@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
@@ -41,7 +42,7 @@ class Up:
         self.said = ""
 
     def arguments(self) -> list[str]:
-        return ["--port", str(self.port), "--dashboard-port", str(self.dashboard_port), "--workers", "2"]
+        return ["--port", str(self.port), "--dashboard-port", str(self.dashboard_port)]
 
     def read_until(self, words: str) -> None:
         assert self.process.stdout
@@ -101,7 +102,7 @@ def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up) -> No
     assert answer_of(dashboard, Authorization=f"Basic {basic}")[0] == 200
 
     started = descendants(up.process.pid)
-    assert len(started) >= 6  # watchdog, web (two), workers (two), clock, dashboard
+    assert len(started) >= 6  # watchdog, web (two), a worker, clock, dashboard
     up.process.send_signal(signal.SIGINT)
     up.process.wait(30)
     assert up.process.returncode == 130
@@ -164,6 +165,20 @@ def test_there_is_a_worker_for_each_engine_that_is_installed(
     assert {"web", "worker", "clock", "dashboard"} <= commands.keys()
     assert commands.get("browser") == ("bin/worker --render" if has_browser else None)
     assert commands.get("scrapy") == ("bin/worker --scrapy" if has_scrapy else None)
+
+
+def test_one_worker_is_started_at_once_and_may_be_followed_by_one_for_each_core(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Until the first one runs, the pages say that no worker does."""
+    workers = up_command._parser().parse_args([]).workers
+    assert workers == WorkerRange(1, os.cpu_count() or 1)
+    procfile = tmp_path / "Procfile"
+    procfile.write_text("worker: echo I work\n")
+    with Processes(procfile, workers, environment()) as processes:
+        ended: list[str] = []
+        assert eventually(lambda: bool(ended.extend(map(str, processes.ended())) or ended))
+    assert capsys.readouterr().out.count("| I work") == 1
 
 
 def test_the_procfile_is_read_with_counts_and_a_port(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
