@@ -19,13 +19,16 @@ Process = subprocess.Popen[bytes]
 
 
 @contextmanager
-def serving(folder: Path, *lines: str, port: int | None = None, mode: Sequence[str] = ()) -> Iterator[Process]:
-    """A server with these lines as its configuration; it may not be ready yet. `port` is that for plain connections."""
+def serving(
+    folder: Path, *lines: str, port: int | None = None, mode: Sequence[str] = (), program: str = ""
+) -> Iterator[Process]:
+    """A server with these lines as its configuration; it may not be ready yet. `port` is that for plain connections,
+    `program` another one than the Redis of all tests."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "redis.conf"
     file.write_text("\n".join([f"port {port or 0}", "bind 127.0.0.1", f"dir {folder}", *lines, ""]))
     with (folder / "redis.log").open("ab") as log:
-        process = subprocess.Popen([redis_binary(), str(file), *mode], stdout=log, stderr=log)
+        process = subprocess.Popen([program or redis_binary(), str(file), *mode], stdout=log, stderr=log)
     try:
         yield process
     finally:

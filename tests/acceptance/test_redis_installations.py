@@ -1,9 +1,10 @@
-"""A crawl over each kind of Redis that docs/redis.md names: with TLS, with an ACL user, and with Sentinel, whose
-primary is killed."""
+"""A crawl over each kind of Redis that docs/redis.md names: with TLS, with an ACL user, with Sentinel, whose primary is
+killed, and Valkey."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -18,11 +19,11 @@ import redis
 from crawler import clock
 from crawler.launch.rq_dashboard import connect
 from crawler.web import monitoring
-from tests.acceptance.test_killed import assert_complete
+from tests.acceptance.test_killed import assert_complete, slow_site
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.conftest import free_port
 from tests.http.certificates import Authority, identity
-from tests.redis_servers import Installation, serving, wait_until
+from tests.redis_servers import Installation, answers, serving, wait_until
 from tests.site import Reply, Site
 from tests.stack import OWN_WORKER, ROOT, STOCK_WORKER, Stack
 
@@ -112,6 +113,42 @@ def test_the_documented_user_may_do_all_that_is_needed(tmp_path: Path, command: 
                 pytest.raises(redis.exceptions.NoPermissionError),
             ):
                 user.execute_command(*refused)
+
+
+@pytest.fixture
+def valkey_port(tmp_path: Path) -> Iterator[int]:
+    """Of a Valkey, also where the other tests run on Redis."""
+    program = shutil.which("valkey-server")
+    if program is None:
+        pytest.skip("there is no valkey-server on PATH")
+    port = free_port()
+    with serving(tmp_path / "valkey", "save ''", port=port, program=program):
+        wait_until(answers(port))
+        with redis.Redis(port=port) as client:
+            assert client.info("server")["server_name"] == "valkey"
+        yield port
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", [OWN_WORKER, STOCK_WORKER, RQWORKER, POOL], ids=" ".join)
+def test_valkey_does_as_well(valkey_port: int, tmp_path: Path, command: tuple[str, ...]) -> None:
+    with stack_over(tmp_path, f"redis://127.0.0.1:{valkey_port}/0") as stack:
+        assert_finished_by(stack, *command)
+        stack.wait_for(lambda: not stack.left_over(), 10)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", [OWN_WORKER, STOCK_WORKER], ids=" ".join)
+def test_a_valkey_that_forgets_everything_loses_nothing(
+    valkey_port: int, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    with stack_over(tmp_path, f"redis://127.0.0.1:{valkey_port}/0") as stack, slow_site().serving() as site:
+        stack.spawn(*command)
+        stack.spawn(*CLOCK)
+        crawl = stack.start(f"{site.url}/")
+        stack.wait_for(lambda: len(site.requests) > 20)
+        stack.redis.flushall()
+        assert_complete(stack, stack.wait_until_finished(crawl))
 
 
 def thoughtful_site() -> Site:
