@@ -5,7 +5,6 @@ no page is lost, no attempt is counted, and no page that was answered in time is
 
 from __future__ import annotations
 
-import math
 import signal
 import subprocess
 import time
@@ -21,17 +20,21 @@ import redis
 
 from crawler.core.installation.deployment import GRACE_SETTING, PAGE_GRACE_SECONDS, STOP_SECONDS
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.leases import RENEW_INTERVAL_S
+from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
 from tests.site import Reply, Site, page
 from tests.stack import OWN_WORKER, STOCK_WORKER, Stack
-
-pytestmark = pytest.mark.long
 
 HANGS = "/hangs"  # for longer than a worker may take to end, when it is requested for the first time
 HANGS_S, SLOW_S = 30.0, 5.0
 BEGUN = 60  # requests before one is drained
 NOT_BEGUN = 5  # pages of the worker that is drained, at least
-OTHERS_WITHIN_S = 2.0  # without handing back they would wait for the lease to expire
+OTHERS_WITHIN_S = (
+    LEASE_TTL_S / 2
+)  # on a busy machine, too; without handing back they would wait for the lease to expire
+STOCK_WITHIN_S = LEASE_TTL_S + 10.0
+"""As after a worker's death, see "Times" in docs/protocol.md. A stock worker's job learns of the request late, the
+others fork for each job, and a job that RQ pops at that moment is found as one that it has lost. That no page was left
+to a lease shows in its row: `died_with` names the worker."""
 
 
 @pytest.fixture
@@ -50,9 +53,13 @@ def stack(tmp_path: Path, redis_url: str) -> Iterator[Stack]:
 # Of both nearly all pages are handed out at a time: a page that is handed back is requested after those that wait.
 
 
-def fast_site() -> Site:
-    pages = {f"/{number}": Reply(page(), after=0.02) for number in range(1500)}
+def fast_site(size: int = 1500) -> Site:
+    pages = {f"/{number}": Reply(page(), after=0.02) for number in range(size)}
     return Site({"/": page(*pages), **pages})
+
+
+def small_site() -> Site:
+    return fast_site(400)
 
 
 def slow_site() -> Site:
@@ -123,18 +130,33 @@ def name_of_one_with_pages(
     return None
 
 
+def test_others_go_on_in_a_small_crawl(stack: Stack) -> None:
+    assert_others_go_on(stack, small_site, None, OWN_WORKER, STOP_SECONDS, OTHERS_WITHIN_S)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "exits_within_s", "others_within_s"),
     [
         pytest.param(OWN_WORKER, STOP_SECONDS, OTHERS_WITHIN_S, id="ours"),
-        # Its job learns of the request late, and the other worker forks first.
-        pytest.param(STOCK_WORKER, STOP_SECONDS + RENEW_INTERVAL_S, math.inf, id="stock"),
+        pytest.param(STOCK_WORKER, STOP_SECONDS + RENEW_INTERVAL_S, STOCK_WITHIN_S, id="stock"),
     ],
 )
 @pytest.mark.parametrize(
     ("make_site", "path"), [pytest.param(fast_site, None, id="fast"), pytest.param(slow_site, HANGS, id="slow")]
 )
 def test_others_go_on_with_what_a_worker_hands_back(
+    stack: Stack,
+    make_site: Callable[[], Site],
+    path: str | None,
+    command: tuple[str, ...],
+    exits_within_s: float,
+    others_within_s: float,
+) -> None:
+    assert_others_go_on(stack, make_site, path, command, exits_within_s, others_within_s)
+
+
+def assert_others_go_on(
     stack: Stack,
     make_site: Callable[[], Site],
     path: str | None,
@@ -158,11 +180,12 @@ def test_others_go_on_with_what_a_worker_hands_back(
         receipt = stack.wait_until_finished(crawl, patience=120)
         drained = result()
         hits = site.hits
-    print(f"\n{drained}")
+    print(f"\n{'stock' if command == STOCK_WORKER else 'own'}, {make_site.__name__}: {drained}")
 
     pages = stack.pages(crawl)
     assert (receipt["fetched"], receipt["retries"], receipt["requests"]) == (len(site.pages), 0, hits.total())
-    assert {(row["status"], row["attempts"], row["deaths"]) for row in pages.values()} == {(1, 1, 0)}
+    closed = {(row["status"], row["attempts"], row["deaths"], row["died_with"]) for row in pages.values()}
+    assert closed == {(1, 1, 0, "")}
     assert {name: times for name, times in hits.items() if times != 1} == ({path: 2} if path else {})
     assert stack.rows("SELECT what FROM crawler_disagreement") == []
     tail_s = PAGE_GRACE_SECONDS if path else 0.0  # what it had may all be behind a page that is under way
