@@ -118,7 +118,7 @@ SCRIPT_REDIRECT = Behaviour(
 
 LATE_REDIRECT = Behaviour(
     "/moved-late/",
-    "writes a link, and goes elsewhere 200 ms later",
+    "writes a link, and goes elsewhere 200 ms later: a redirect, whose links no crawl follows",
     _shell('link("/moved-late/linked"); setTimeout(() => { location.href = "/moved-late/to"; }, 200);', "Late"),
     Rendered("Late", _paths("/moved-late/linked"), redirect_to="/moved-late/to"),
     targets=("/moved-late/linked", "/moved-late/to"),

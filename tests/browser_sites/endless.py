@@ -1,4 +1,4 @@
-"""Pages that never come to an end. The page that each links to is to be found all the same."""
+"""Pages that never come to an end. The page that each links to is to be found all the same, unless its process ends."""
 
 from __future__ import annotations
 
@@ -20,9 +20,19 @@ class Endless:
 
     @property
     def found(self) -> str:
-        """The page that it links to before the trouble begins."""
+        """The page that it links to before the trouble begins. A page whose process ends has no links."""
         return f"{self.path}found"
 
+
+MEMORY = Endless(
+    "/memory/",
+    "keeps 8 MB more every 5 ms, to 4 GB at most, and polls meanwhile: the process of the page ends if it may not"
+    " have so much",
+    """const kept = []; const more = () => { fetch("/api/poll.json"); kept.push(Array(1e6).fill(0.5));
+    if (kept.length < 500) setTimeout(more, 5); }; more();""",
+    Ending.CRASH,
+    data={"/api/poll.json": as_json([])},
+)
 
 ENDLESS = (
     Endless(
@@ -37,13 +47,7 @@ ENDLESS = (
         'addEventListener("load", () => setTimeout(() => { while (true) {} }, 300));',
         Ending.BLOCKED,
     ),
-    Endless(
-        "/memory/",
-        "keeps 8 MB more every 5 ms, to 1 GB at most: the process of the page ends if it may not have so much",
-        """const kept = []; const more = () => { kept.push(Array.from({ length: 1e6 }, () => Math.random()));
-        if (kept.length < 128) setTimeout(more, 5); }; more();""",
-        Ending.CRASH,
-    ),
+    MEMORY,
     Endless(
         "/never-quiet/",
         "polls every 50 ms, and opens a WebSocket and an EventSource again as soon as they are closed",
@@ -83,13 +87,15 @@ def endless() -> BrowserSite:
     expected = {"/": Rendered("Endless", frozenset(paths), is_shell=False)}
     for one in ENDLESS:
         pages |= {one.path: _html_of(one), one.found: page(title="Found"), **one.data}
-        expected[one.path] = Rendered(one.path, frozenset({one.found}), ending=one.ending)
+        found, none = frozenset({one.found}), frozenset[str]()
+        links, never = (none, found) if one.ending is Ending.CRASH else (found, none)
+        expected[one.path] = Rendered(one.path, links, never=never, ending=one.ending)
     return BrowserSite(pages, expected)
 
 
 def _html_of(one: Endless) -> str:
     """Where the DOM cannot be read any more, only what the server wrote can be found; elsewhere a script writes it."""
-    by_server = one.ending is not Ending.TIME_LIMIT
+    by_server = one.ending is Ending.BLOCKED
     anchor = f'<a href="{one.found}">Found</a>'
     written = "" if by_server else f'link("{one.found}");'
     return (

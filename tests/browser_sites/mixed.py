@@ -11,21 +11,22 @@ SHELLS = 5
 WORDS = "The server has written these words, so that they can be read in any program that shows HTML. " * 5
 
 
-def mixed() -> BrowserSite:
+def mixed(guides: int = GUIDES, shells: int = SHELLS) -> BrowserSite:
     """The home page links to guides, which are written by the server, and to parts of an application, which are shells;
     each of these links to one guide more, which is known to no other page.
 
-    A crawl without a browser finds 1 + GUIDES + SHELLS pages; one that renders the shells finds SHELLS guides more.
+    A crawl without a browser finds 1 + `guides` + `shells` pages; one that renders the shells finds `shells` guides
+    more.
     Guides have scripts, too, but these only count visits or open the menu.
     """
-    hidden = [f"/guide/from-app-{number}" for number in range(1, SHELLS + 1)]
+    hidden = [f"/guide/from-app-{number}" for number in range(1, shells + 1)]
     parts = {
         f"/app/{number}": Rendered(f"Part {number} · Application", frozenset({"/", guide}))
         for number, guide in enumerate(hidden, 1)
     }
-    guides = [f"/guide/{number}" for number in range(1, GUIDES + 1)]
-    written = {"/": _written("Home", *guides, *parts)}
-    for guide in (*guides, *hidden):
+    known = [f"/guide/{number}" for number in range(1, guides + 1)]
+    written = {"/": _written("Home", *known, *parts)}
+    for guide in (*known, *hidden):
         written[guide] = _written(f"Guide {guide.rpartition('/')[2]}", "/", "/guide/1", "/guide/2", "/guide/3")
     pages = {path: _html_of(page) for path, page in written.items()}
     return BrowserSite({**pages, **script("react"), **routes(parts, "react")}, {**written, **parts})

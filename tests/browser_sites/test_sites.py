@@ -9,7 +9,8 @@ from crawler.core.html.links import extract
 from crawler.core.html.shells import reason
 from crawler.core.urls.normalise import normalise
 from tests.browser_sites.__main__ import SITES
-from tests.browser_sites.expected import BrowserSite, Ending, Rendered
+from tests.browser_sites.behaviours import SCROLL
+from tests.browser_sites.expected import BrowserSite, Ending
 from tests.browser_sites.mixed import GUIDES, SHELLS, mixed
 from tests.browser_sites.spa import GONE, spa
 from tests.site import Reply
@@ -30,7 +31,7 @@ def test_links_are_there_without_a_browser_only_if_the_server_wrote_them(name: s
     site = BUILT[name]
     for path, page in site.expected.items():
         found = {link.removeprefix(BASE) for link in extract(html_of(site, path), BASE + path).links}
-        by_server = not page.is_shell or page.ending in (Ending.BLOCKED, Ending.CRASH)
+        by_server = not page.is_shell or page.ending is Ending.BLOCKED
         assert found == (page.links if by_server else frozenset()), path
 
 
@@ -38,7 +39,7 @@ def test_links_are_there_without_a_browser_only_if_the_server_wrote_them(name: s
 def test_each_link_leads_to_a_page_of_the_site(name: str) -> None:
     site = BUILT[name]
     for page in site.expected.values():
-        for path in leads_to(page) | page.never:
+        for path in page.leads_to() | page.links | page.never:
             assert normalise(BASE + path) == BASE + path
             assert path in site.pages or path == GONE
 
@@ -48,15 +49,20 @@ def test_each_link_leads_to_a_page_of_the_site(name: str) -> None:
 def test_an_spa_has_so_many_pages_and_each_is_linked(pages: int, framework: str) -> None:
     site = spa(pages, framework)
     assert len(site.expected) == pages
-    assert reachable(site) == set(site.expected) | {GONE}
+    assert site.reachable() == set(site.expected) | {GONE}
     assert GONE not in site.pages
 
 
 def test_parts_of_a_mixed_site_are_known_to_shells_only() -> None:
     site = mixed()
-    assert len(reachable(site)) == len(site.expected) == 1 + GUIDES + 2 * SHELLS
+    assert len(site.reachable()) == len(site.expected) == 1 + GUIDES + 2 * SHELLS
     without_shells = {path: page for path, page in site.expected.items() if not page.is_shell}
-    assert len(reachable(BrowserSite(site.pages, without_shells))) == 1 + GUIDES + SHELLS
+    assert len(BrowserSite(site.pages, without_shells).reachable()) == 1 + GUIDES + SHELLS
+
+
+def test_what_is_beyond_a_first_screen_is_reached_by_scrolling_alone() -> None:
+    site = BUILT["behaviours"]
+    assert site.reachable() - site.reachable(scrolls=False) == SCROLL.expected.by_scrolling
 
 
 def html_of(site: BrowserSite, path: str) -> str:
@@ -65,18 +71,3 @@ def html_of(site: BrowserSite, path: str) -> str:
     body = answer.body if isinstance(answer, Reply) else answer
     assert isinstance(body, str)
     return body
-
-
-def leads_to(page: Rendered) -> frozenset[str]:
-    return page.links | page.by_scrolling | page.pushed | ({page.redirect_to} - {""})
-
-
-def reachable(site: BrowserSite) -> set[str]:
-    """What is found from "/" by a crawl that renders the expected pages."""
-    found, pending = {"/"}, ["/"]
-    while pending:
-        page = site.expected.get(pending.pop())
-        new = leads_to(page) - found if page else frozenset()
-        found |= new
-        pending += new
-    return found

@@ -45,8 +45,33 @@ class Pages:
         **choices: object,
     ) -> Rendering:
         """As the page "/" of the server, or as another page."""
-        return Renderer(browser=self.browser, proxy=self.proxy).render(
+        return self.visit(
             url or f"{server.origin}/",
+            document,
+            headers=headers,
+            may_request=may_request,
+            take_turn=take_turn,
+            headers_for=headers_for,
+            site=site,
+            ignore_tls_errors=ignore_tls_errors,
+            **choices,
+        )
+
+    def visit(
+        self,
+        url: str,
+        document: str,
+        *,
+        headers: str = "",
+        may_request: Callable[[str], bool] = lambda url: True,
+        take_turn: Callable[[], bool] = lambda: True,
+        headers_for: Callable[[str], Mapping[str, str]] = lambda url: {},
+        site: str | None = None,
+        ignore_tls_errors: bool = False,
+        **choices: object,
+    ) -> Rendering:
+        return Renderer(browser=self.browser, proxy=self.proxy).render(
+            url,
             fetched(document, headers),
             RenderChoices(**choices),  # type: ignore[arg-type]
             site=site,
