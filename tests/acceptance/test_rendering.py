@@ -6,22 +6,29 @@ import os
 import signal
 import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.acceptance.test_killed import kill_with_children
+from tests.browser_sites.behaviours import FRAME, LAZY, behaviours
+from tests.browser_sites.endless import MEMORY, endless
 from tests.browser_sites.expected import BrowserSite
 from tests.browser_sites.mixed import GUIDES, SHELLS, mixed
 from tests.browser_sites.spa import spa
 from tests.chaos.browser_processes import program_of
 from tests.chaos.processes import children_of
-from tests.site import Site
+from tests.site import Site, page
 from tests.stack import Stack
 
 BROWSER_WORKER = ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render")
 PATIENCE = 240.0
+PATIENCE_A_SHELL = 4.0
+ATTEMPTS = 3  # CRAWLER_MAX_ATTEMPTS
+AUTO = {"render": "auto", "render_timeout": 60.0}  # a page takes one second, and many where the machine is busy
 
 
 @pytest.fixture
@@ -37,30 +44,100 @@ def paths(stack: Stack, crawl: object, site: Site) -> dict[str, str]:
     return {url.removeprefix(site.url): row["rendering"] for url, row in rows.items()}
 
 
-def assert_exact(stack: Stack, crawl: object, site: Site, known: BrowserSite, shells: int) -> None:
-    receipt = stack.wait_until_finished(crawl, PATIENCE)  # type: ignore[arg-type]
-    found = paths(stack, crawl, site)
-    assert known.expected.keys() <= found.keys()
-    assert {path for path, why in found.items() if why} == {
-        path for path, page in known.expected.items() if page.is_shell
+def assert_exact(stack: Stack, crawl: object, site: Site, known: BrowserSite, **options: bool) -> dict[str, Any]:
+    """The pages of the table and no other, rendered if they are shells and with the titles that scripts gave them."""
+    patience = PATIENCE + PATIENCE_A_SHELL * len(known.shells)
+    receipt = stack.wait_until_finished(crawl, patience)  # type: ignore[arg-type]
+    rows = {url.removeprefix(site.url): row for url, row in stack.pages(crawl).items()}  # type: ignore[arg-type]
+    assert rows.keys() == known.reachable(**options)
+    assert {path for path, row in rows.items() if row["rendering"]} == known.shells
+    assert sum(receipt["rendered"].values()) == len(known.shells)
+    assert receipt["discovered"] == receipt["fetched"] == len(rows)
+    assert {path: rows[path]["title"] for path in known.expected} == {
+        path: "" if path in known.shells and page.redirect_to else page.title for path, page in known.expected.items()
     }
-    assert sum(receipt["rendered"].values()) == shells
-    assert receipt["discovered"] == receipt["fetched"] == len(found)
-    titles = {url.removeprefix(site.url): row["title"] for url, row in stack.pages(crawl).items()}  # type: ignore[arg-type]
-    assert {path: titles[path] for path in known.expected} == {
-        path: page.title for path, page in known.expected.items()
+    assert {path: rows[path]["redirect_to"].removeprefix(site.url) for path in known.shells} == {
+        path: known.expected[path].redirect_to for path in known.shells
     }
+    return receipt
+
+
+def assert_once(site: Site, known: BrowserSite, loaded: Iterable[str] = (), **options: bool) -> None:
+    """Each page was requested once, and a shell once more by the browser worker that rendered it. `loaded`: what pages
+    load that are pages as well."""
+    requested = Counter(known.reachable(**options)) + Counter(known.shells) + Counter(loaded)
+    assert {path: times for path, times in site.hits.items() if path in requested} == requested
 
 
 def test_shells_are_rendered_and_lead_to_pages_nothing_else_leads_to(rendering: Stack) -> None:
     known = mixed()
     with Site(known.pages).serving() as site:
         rendering.spawn(*BROWSER_WORKER)
-        crawl = rendering.start(f"{site.url}/", render="auto")
-        assert_exact(rendering, crawl, site, known, SHELLS)
+        crawl = rendering.start(f"{site.url}/", **AUTO)
+        assert_exact(rendering, crawl, site, known)
         assert len(rendering.pages(crawl)) == 1 + GUIDES + 2 * SHELLS
+        assert_once(site, known)
         requests = sum(site.hits.values())
     assert rendering.receipt(crawl)["requests"] == requests
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("framework", "pages"), [("react", 200), ("vue", 60), ("svelte", 60)])
+def test_each_page_of_an_application_is_found_and_rendered_once(rendering: Stack, framework: str, pages: int) -> None:
+    known = spa(pages, framework)
+    with Site(known.pages).serving() as site:
+        rendering.spawn(*BROWSER_WORKER)
+        crawl = rendering.start(f"{site.url}/", **AUTO)
+        receipt = assert_exact(rendering, crawl, site, known)
+        assert_once(site, known)
+    assert (receipt["discovered"], receipt["failed"], receipt["retries"]) == (pages + 1, 0, 0)  # one is a 404
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("clock", ["wall", "virtual"])
+@pytest.mark.parametrize("scrolls", [True, False])
+def test_each_way_to_write_links_late_leads_to_what_its_table_says(stack: Stack, scrolls: bool, clock: str) -> None:
+    stack.env["CRAWLER_BROWSER_CLOCK"] = clock
+    known = behaviours()
+    with Site(known.pages).serving() as site:
+        stack.start_worker()
+        stack.spawn(*BROWSER_WORKER)
+        crawl = stack.start(f"{site.url}/", **AUTO, scroll=scrolls)
+        receipt = assert_exact(stack, crawl, site, known, scrolls=scrolls)
+        assert_once(site, known, FRAME.expected.links, scrolls=scrolls)
+    assert (receipt["failed"], receipt["retries"]) == (0, 0)
+    measured = stack.rows("SELECT page_id FROM crawler_pageload WHERE lcp_ms IS NOT NULL")
+    assert bool(measured) is (clock == "wall")  # vitals are not told where the time is virtual
+
+
+@pytest.mark.long
+def test_of_200_pages_none_that_the_server_has_written_goes_to_a_browser(rendering: Stack) -> None:
+    known = mixed(guides=99, shells=50)
+    assert len(known.expected) == 200
+    with Site(known.pages).serving() as site:
+        rendering.spawn(*BROWSER_WORKER)
+        crawl = rendering.start(f"{site.url}/", **AUTO)
+        assert_exact(rendering, crawl, site, known)
+        assert_once(site, known)
+
+
+@pytest.mark.long
+def test_a_page_that_takes_memory_is_tried_again_and_closes_as_crashed(rendering: Stack) -> None:
+    """At every attempt its process ends; the pages beside it are read."""
+    known, beside = endless(), behaviours()
+    pages = {**known.pages, **beside.pages, "/": page(MEMORY.path, LAZY.path)}
+    with Site(pages).serving() as site:
+        rendering.spawn(*BROWSER_WORKER)
+        crawl = rendering.start(f"{site.url}/", **AUTO)
+        receipt = rendering.wait_until_finished(crawl, PATIENCE)
+        rows = {url.removeprefix(site.url): row for url, row in rendering.pages(crawl).items()}
+        assert rows.keys() == {"/", MEMORY.path, LAZY.path, *LAZY.expected.links}
+        assert site.hits[MEMORY.path] == 1 + ATTEMPTS  # the first one told that it is a shell
+    crashed = rows.pop(MEMORY.path)
+    assert (crashed["outcome"], crashed["attempts"]) == ("crashed", ATTEMPTS)
+    assert crashed["error"] == "the browser's process of this page crashed"
+    assert {row["outcome"] for row in rows.values()} == {"2xx"}
+    assert (receipt["failed"], receipt["retries"]) == (1, ATTEMPTS - 1)
 
 
 @pytest.mark.long
@@ -91,7 +168,7 @@ def test_a_crawl_waits_for_a_browser_worker_and_survives_the_death_of_one(render
         rendering.spawn(*BROWSER_WORKER)
         receipt = rendering.wait_until_finished(crawl, PATIENCE)
         found = paths(rendering, crawl, site)
-    assert known.expected.keys() <= found.keys()
+    assert found.keys() == known.reachable()
     assert (receipt["failed"], receipt["fetched"]) == (0, len(found))
 
 
@@ -105,7 +182,7 @@ def test_a_killed_chromium_costs_no_page(rendering: Stack) -> None:
         os.kill(chromium_of(worker), signal.SIGKILL)
         receipt = rendering.wait_until_finished(crawl, PATIENCE)
         found = paths(rendering, crawl, site)
-    assert known.expected.keys() <= found.keys()
+    assert found.keys() == known.reachable()
     assert (receipt["failed"], receipt["fetched"]) == (0, len(found))
 
 
@@ -117,7 +194,7 @@ def test_a_worn_browser_worker_begins_anew_and_leaves_nothing(rendering: Stack) 
         worker = rendering.spawn(*BROWSER_WORKER)
         crawl = rendering.start(f"{site.url}/", render="always")
         receipt = rendering.wait_until_finished(crawl, PATIENCE)
-        assert known.expected.keys() <= paths(rendering, crawl, site).keys()
+        assert paths(rendering, crawl, site).keys() == known.reachable()
         assert max(times for path, times in site.hits.items() if path in known.expected) == 1
     assert (receipt["failed"], receipt["retries"]) == (0, 0)
     assert worker.poll() is None
@@ -134,7 +211,7 @@ def test_a_stock_worker_of_all_queues_does_it_alone(stack: Stack) -> None:
         crawl = stack.start(f"{site.url}/", render="auto")
         receipt = stack.wait_until_finished(crawl, PATIENCE)
         found = paths(stack, crawl, site)
-    assert known.expected.keys() <= found.keys()
+    assert found.keys() == known.reachable()
     assert (receipt["failed"], receipt["fetched"]) == (0, len(found))
 
 
