@@ -420,6 +420,22 @@ MUTATIONS = (
         "tests/manager/test_stay_open.py::test_with_no_page_open_it_says_that_it_waits",
     ),
     Mutation(
+        "crashed-browser-ends-its-page",
+        "a page whose browser crashed is tried again",
+        "crawler/core/crawl/retries.py",
+        "(result.outcome is Outcome.CRASHED and has_another)",
+        "(result.outcome is Outcome.CRASHED and result.engine_ended)",
+        "tests/manager/test_state_machine.py::test_a_page_whose_browsers_crash_has_three_attempts_and_then_holds_no_place",
+    ),
+    Mutation(
+        "place-kept-by-its-batch",
+        "a place of a browser worker is free once its batch is complete",
+        LUA + "take_places.lua",
+        "if redis.call('EXISTS', taken[i]) == 1 or is_coming",
+        "if redis.call('EXISTS', taken[i]) == 1 or since == 0 or is_coming",
+        "tests/manager/test_state_machine.py::test_a_page_whose_browsers_crash_has_three_attempts_and_then_holds_no_place",
+    ),
+    Mutation(
         "kept-open-crawl-ticks",
         "a crawl that waits for pages costs no ticks",
         COMPLETION,
