@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from random import Random
 
 import redis
@@ -24,6 +25,14 @@ from tests.chaos.targets import FIND_SECONDS, chosen, holders
 Strike = Callable[[Scene, Random], str | None]
 
 
+class InBrowsers(StrEnum):
+    """Pages that browser workers have."""
+
+    UNDER_WAY = "those that one of them renders at the moment"
+    ONE_WORKER = "the batches of one of them"
+    ALL = "the batches of all"
+
+
 @dataclass(frozen=True)
 class Kind:
     name: str
@@ -34,6 +43,7 @@ class Kind:
     volume: bool = False  # needs a volume of its own
     renders: bool = True  # may happen where pages need a browser
     queue: bool = False  # what a user does to a crawl that is used as a queue
+    in_browsers: InBrowsers = InBrowsers.UNDER_WAY  # what it may have rendered again
 
 
 def kill_stock_worker(scene: Scene, dice: Random) -> str | None:
@@ -289,16 +299,17 @@ KINDS = {
     for kind in (
         Kind("kill-stock-worker", kill_stock_worker, 2, _STOCK),
         Kind("kill-own-worker", kill_own_worker, 2, _OWN),
-        Kind("kill-at-claim", kill_at_claim, 1.5),
+        Kind("kill-at-claim", kill_at_claim, 1.5, in_browsers=InBrowsers.ONE_WORKER),
         Kind("kill-horse", kill_horse, 1.5, _STOCK),
         Kind("orphan-horse", orphan_horse, 0.7, _STOCK),
         Kind("kill-manager", kill_manager, 3),
         Kind("freeze-manager", freeze_manager, 1),
         Kind("kill-everything-stock", kill_everything_for_a_stock_worker, 1.5, _STOCK, renders=False),
         Kind("kill-everything-own", kill_everything_for_an_own_worker, 1.5, _OWN, renders=False),
-        Kind("restart-redis", restart_redis, 1.5),
-        Kind("empty-redis", empty_redis, 1.2, _OWN),  # a stock worker that finds nothing queued is never woken
-        Kind("flush-redis", flush_redis, 1.2, _OWN),
+        Kind("restart-redis", restart_redis, 1.5, in_browsers=InBrowsers.ALL),
+        # A stock worker that finds nothing queued is never woken.
+        Kind("empty-redis", empty_redis, 1.2, _OWN, in_browsers=InBrowsers.ALL),
+        Kind("flush-redis", flush_redis, 1.2, _OWN, in_browsers=InBrowsers.ALL),
         Kind("stop-worker", stop_worker, 1.2),
         Kind("terminate-twice", terminate_twice, 1),
         Kind("kill-web", kill_web, 0.5, resets=False, renders=False),
@@ -308,15 +319,15 @@ KINDS = {
         Kind("kill-chromium", browsers.kill_chromium, 4, _BROWSER),
         Kind("kill-renderer", browsers.kill_renderer, 4, _BROWSER),
         Kind("kill-playwright", browsers.kill_playwright, 1.5, _BROWSER),
-        Kind("kill-browser-worker", browsers.kill_browser_worker, 4, _BROWSER),
-        Kind("stop-browser-worker", browsers.stop_browser_worker, 1, _BROWSER),
+        Kind("kill-browser-worker", browsers.kill_browser_worker, 4, _BROWSER, in_browsers=InBrowsers.ONE_WORKER),
+        Kind("stop-browser-worker", browsers.stop_browser_worker, 1, _BROWSER, in_browsers=InBrowsers.ONE_WORKER),
         Kind("terminate-browser-worker", browsers.terminate_browser_worker, 1, _BROWSER),
         Kind("add-pages", queue.add_pages, 3, resets=False, renders=False, queue=True),
         Kind("request-again", queue.request_again, 3, resets=False, renders=False, queue=True),
         Kind("change-options", queue.change_options, 3, resets=False, renders=False, queue=True),
         Kind("kill-scrapy", scrapy.kill_scrapy, 5, _SCRAPY),
         Kind("kill-scrapy-worker", scrapy.kill_scrapy_worker, 5, _SCRAPY),
-        Kind("kill-everything", browsers.kill_everything_with_browsers, 1.5, _BROWSER),
+        Kind("kill-everything", browsers.kill_everything_with_browsers, 1.5, _BROWSER, in_browsers=InBrowsers.ALL),
     )
 }
 

@@ -139,11 +139,23 @@ def test_what_is_wrong_with_rendered_pages_is_said(fault: str, changes: dict[str
     assert said <= {fault, "refetched"}
 
 
-def test_a_killed_browser_allows_for_the_pages_that_were_in_it() -> None:
-    changes = {"crew": [Role.OWN, Role.BROWSER], "struck": [Struck("kill-chromium", "", 0.0, 0.5)]}
-    for places, times, is_allowed in ((6, 25, True), (6, 26, False), (3, 13, True), (3, 14, False)):  # four pages each
-        again = replace(RENDERED, hits={**RENDERED.hits, "/api/next.json": times}, places=places, **changes)
-        assert judge(again, measured(RENDERED), batch_pages=100).wasteful is not is_allowed
+@pytest.mark.parametrize(
+    ("kind", "places", "most"),
+    [
+        ("kill-chromium", 6, 6),  # the pages that it shows
+        ("kill-chromium", 3, 3),
+        ("kill-browser-worker", 6, 24),  # as many batches, of four pages each
+        ("kill-everything", 6, 48),  # those of both browser workers
+        ("kill-web", 6, 0),
+    ],
+)
+def test_pages_may_be_rendered_again_that_were_in_hand(kind: str, places: int, most: int) -> None:
+    crew, struck = [Role.OWN, Role.BROWSER, Role.BROWSER], [Struck(kind, "", 0.0, 0.5)]
+    for times, is_too_much in ((1 + most, False), (2 + most, True)):
+        hits = {**RENDERED.hits, "/api/next.json": times}
+        again = replace(RENDERED, hits=hits, places=places, crew=crew, struck=struck)
+        found = judge(again, measured(RENDERED), batch_pages=10)
+        assert (found.rendered_again > found.allowed_again) is is_too_much
 
 
 def test_pages_lost_with_a_killed_worker_are_counted_exactly() -> None:

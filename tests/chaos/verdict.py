@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 from urllib.parse import urlsplit
 
 from crawler.core.crawl import politeness
 from crawler.core.crawl.options import CrawlOptions
-from tests.chaos.disturbances import KINDS
+from tests.chaos.disturbances import KINDS, InBrowsers, Kind
 from tests.chaos.evidence import Evidence
 from tests.chaos.expected import Expected
 from tests.chaos.processes import Role
@@ -78,8 +79,22 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
         refetched=(Counter(evidence.hits) - Counter(expected.hits)).total(),
         allowed=allowed,
         rendered_again=sum(max(0, times - 1) for times in times_rendered(evidence.hits, expected.shown).values()),
-        allowed_again=resets * evidence.crew.count(Role.BROWSER) * evidence.places * MAX_RENDERED_PAGES,
+        allowed_again=sum(_may_be_rendered_again(evidence, KINDS[struck.kind]) for struck in evidence.struck),
     )
+
+
+def _may_be_rendered_again(evidence: Evidence, kind: Kind) -> int:
+    """How many pages browser workers had, at most, that this may have cost."""
+    match kind.in_browsers:
+        case _ if not kind.resets:
+            return 0
+        case InBrowsers.UNDER_WAY:
+            return evidence.places
+        case InBrowsers.ONE_WORKER:
+            return evidence.places * MAX_RENDERED_PAGES
+        case InBrowsers.ALL:
+            return evidence.crew.count(Role.BROWSER) * evidence.places * MAX_RENDERED_PAGES
+    assert_never(kind.in_browsers)
 
 
 def batch_pages() -> int:
