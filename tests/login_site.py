@@ -12,11 +12,15 @@ from tests.site import Reply, Request, Server, moved
 USER, PASSWORD = "ann", "pa ss&wörd=9"
 FIELDS = (f"user={USER}", f"password={PASSWORD}")
 SIGN = "a.account"  # what only members see
+FORM_TITLE = "Log in"  # of the page with the form, also where it comes in place of another
 
 
-class LoginSite(Server):
-    """`/` is for everybody, `/members/0` to `/members/N` for those who are logged in; others are sent to the form, or
-    get it in place of every third page. A session ends after so many pages (`session_pages`)."""
+class Members:
+    """Answers for the site at this `url`. `/` is for everybody, `/members/0` to `/members/N` for those who are logged
+    in; others are sent to the form, or get it in place of every third page. A session ends after so many pages
+    (`session_pages`)."""
+
+    url: str
 
     def __init__(self, members: int = 12, *, session_pages: int | None = None, forbidden: str = "") -> None:
         self.members, self.session_pages, self.forbidden = members, session_pages, forbidden
@@ -28,13 +32,18 @@ class LoginSite(Server):
         self.tokens: set[str] = set()  # of forms, which a page may hold
         self._tokens: dict[str, str] = {}  # id of a visitor -> token of the form
         self._pages_left: dict[str, float] = {}  # session -> pages
-        super().__init__()
+        self.shown_since_login = 0  # pages that members saw
 
     @property
     def expected(self) -> set[str]:
         """The pages that a member finds."""
         paths = ["/", "/login", *(f"/members/{number}" for number in range(self.members))]
         return {f"{self.url}{path}" for path in paths}
+
+    def end_sessions(self) -> None:
+        """All of them, as a site that is started again does."""
+        with self._lock:
+            self._pages_left.clear()
 
     def answer(self, request: Request) -> Reply:
         with self._lock:
@@ -58,6 +67,7 @@ class LoginSite(Server):
         if self._pages_left.get(session, 0) <= 0 or path == self.forbidden:
             return self._form() if number % 3 == 0 else moved(f"/login?next={path}")
         self._pages_left[session] -= 1
+        self.shown_since_login += 1
         links = [f'<a href="/members/{next}">{next}</a>' for next in (number * 2 + 1, number * 2 + 2)]
         links = links[: max(0, self.members - number * 2 - 1)]
         account = '<a class="account" href="/members/0">me</a> <a href="/logout">out</a> <a href="/bye">Sign out</a>'
@@ -70,12 +80,13 @@ class LoginSite(Server):
         self.tokens.add(token)
         fields = '<input name="user"><input type="password" name="password"><button name="go" value="1">In</button>'
         hidden = f'<input type="hidden" name="csrf" value="{token}">'
-        body = _page(f'<form method="post" action="/login">{hidden}{fields}</form>')
+        body = _page(f'<form method="post" action="/login">{hidden}{fields}</form>', FORM_TITLE)
         return Reply(body, headers={"Set-Cookie": f"sid={visitor}; Path=/; HttpOnly"})
 
     def _sent(self, request: Request, visitor: str) -> Reply:
         sent = {name: values[0] for name, values in parse_qs(request.body.decode(), keep_blank_values=True).items()}
         self.logins += 1
+        self.shown_since_login = 0
         is_genuine = sent.get("csrf") and self._tokens.pop(visitor, "") == sent["csrf"] and sent.get("go") == "1"
         if not is_genuine or request.headers.get("Origin") != self.url:
             return Reply(_page("a forged form"), status=403)
@@ -92,5 +103,13 @@ class LoginSite(Server):
         return secret
 
 
-def _page(body: str) -> str:
-    return f"<!doctype html><html><head><title>A page</title></head><body>{body}</body></html>"
+class LoginSite(Members, Server):
+    """One that is served."""
+
+    def __init__(self, members: int = 12, *, session_pages: int | None = None, forbidden: str = "") -> None:
+        Members.__init__(self, members, session_pages=session_pages, forbidden=forbidden)
+        Server.__init__(self)
+
+
+def _page(body: str, title: str = "A page") -> str:
+    return f"<!doctype html><html><head><title>{title}</title></head><body>{body}</body></html>"

@@ -95,6 +95,7 @@ class LoginKeeper:
     def __init__(self, session: Session, fetcher: HttpFetcher, slot: HostSlot, holder: str, now: Clock) -> None:
         self._session, self._fetcher, self._slot, self._holder, self._now = session, fetcher, slot, holder, now
         self._is_logging_in = False
+        self._logged_in_for = 0  # the last page that has shown the form
 
     @property
     def form(self) -> LoginForm:
@@ -106,7 +107,8 @@ class LoginKeeper:
         this page knows the new one.
 
         If the page shows the form, and no other worker has logged in since it was requested, this one does. A page that
-        shows it a second time pauses the crawl.
+        then shows it again pauses the crawl. One that showed it to another worker, which died or handed it back, does
+        not: that session may have ended like the one before it.
         """
         if task.kind == EXTERNAL:
             return fetch(task)
@@ -127,14 +129,16 @@ class LoginKeeper:
             if state.failed:
                 raise LoginFailed(state.failed)
             try:
-                if state.session:
+                if state.may_request:
                     return self._fetch(task, fetch, state)
             except LoginShown:
                 self._slot.end_grant()
                 self._session.forget()
                 if self._session.logins.read().session != state.session:
                     continue  # another worker has logged in meanwhile
-                if not self._session.logins.note_shown(state.session, task.id, _shown_again(task.url)):
+                is_again, self._logged_in_for = self._logged_in_for == task.id, task.id
+                why = _shown_again(task.url)
+                if not self._session.logins.note_shown(state.session, task.id, why, is_of_this_page=is_again):
                     raise LoginFailed(_shown_again(task.url)) from None
             limited = self._log_in(state.session)
             if limited is not None:

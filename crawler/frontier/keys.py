@@ -199,9 +199,9 @@ class CrawlKeys:
 
     @property
     def login(self) -> str:
-        """hash: the session of a crawl that logs in: session, revision, jar (its cookies, encrypted), failed (why the
-        crawl cannot go on), "shown:page" -> how often a page showed the log-in form, and "outdated:digest" for
-        credentials that a user has changed"""
+        """hash: the session of a crawl that logs in: session, revision, jar (its cookies, encrypted), ended (the last
+        session in which a page has shown the form), failed (why the crawl cannot go on), "shown:page" -> how often a
+        page showed the form, and "outdated:digest" for credentials that a user has changed"""
         return self._key("login")
 
     @property

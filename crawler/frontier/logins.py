@@ -17,6 +17,7 @@ from crawler.frontier.scripts import run
 LOCK_TTL_S = 10  # a worker that dies while it logs in is replaced after this
 MAX_LOGINS_PER_HOUR = 60  # a site that ends sessions more often does so for a reason
 HOUR_S = 3600
+MAX_TIMES_SHOWN = 5  # by one page, in batches that ended each time before it was requested again
 
 
 class LoginState(NamedTuple):
@@ -26,7 +27,13 @@ class LoginState(NamedTuple):
     revision: int = 0  # of its cookies
     failed: str = ""  # why the crawl cannot go on, for users; "" = it can
     is_suspicious: bool = False  # this page has shown the log-in form before
+    ended: str = ""  # names the last session in which a page has shown the form
     is_outdated: bool = False  # a user has changed the log-in since the batch was handed out
+
+    @property
+    def may_request(self) -> bool:
+        """Whether there is a session; in one that has ended, each page would show the form."""
+        return bool(self.session) and self.session != self.ended
 
 
 class Logins:
@@ -37,11 +44,16 @@ class Logins:
 
     def read(self, page: int = 0, sealed: str = "") -> LoginState:
         """For a request of this page, by its id, by a batch that got these credentials, encrypted."""
-        names = ["session", "revision", "failed", f"shown:{page}", f"outdated:{_digest(sealed)}"]
-        session, revision, failed, *flags = cast(list[bytes | None], self._redis.hmget(self._keys.login, names))
+        names = ["session", "revision", "failed", "ended", f"shown:{page}", f"outdated:{_digest(sealed)}"]
+        session, revision, failed, ended, *flags = cast(list[bytes | None], self._redis.hmget(self._keys.login, names))
         is_suspicious, is_outdated = (flag is not None for flag in flags)
         return LoginState(
-            (session or b"").decode(), int(revision or 0), (failed or b"").decode(), is_suspicious, is_outdated
+            session=(session or b"").decode(),
+            revision=int(revision or 0),
+            failed=(failed or b"").decode(),
+            is_suspicious=is_suspicious,
+            ended=(ended or b"").decode(),
+            is_outdated=is_outdated,
         )
 
     def jar(self) -> tuple[LoginState, str]:
@@ -82,10 +94,11 @@ class Logins:
         """The log-in has failed; the lock is released. False as above."""
         return self._end(token, "", "", why)
 
-    def note_shown(self, session: str, page: int, why: str) -> bool:
-        """A page shows the log-in form in this session. False if it did so before, in this session or an earlier one:
-        then the log-in has failed."""
-        return int(run(self._redis, "login_shown", [self._keys.login], [session, page, why])) != 2
+    def note_shown(self, session: str, page: int, why: str, *, is_of_this_page: bool = False) -> bool:
+        """A page shows the log-in form in this session. False if the log-in has failed: the worker has just logged in
+        for this page, or it has shown the form MAX_TIMES_SHOWN times without a response between them."""
+        most = 0 if is_of_this_page else MAX_TIMES_SHOWN - 1
+        return int(run(self._redis, "login_shown", [self._keys.login], [session, page, why, most])) != 2
 
     def forget_shown(self, page: int) -> None:
         """The page was fetched in the end."""

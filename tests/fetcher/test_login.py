@@ -24,7 +24,7 @@ from crawler.fetcher.login import Session
 from crawler.fetcher.login_form import LoginFailed, LoginForm
 from crawler.fetcher.preview import preview
 from crawler.frontier.keys import CrawlKeys
-from crawler.frontier.logins import Logins, LoginState
+from crawler.frontier.logins import MAX_TIMES_SHOWN, Logins, LoginState
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Fetched
 from crawler.models import Crawl, Page
@@ -154,6 +154,58 @@ def test_a_page_that_only_others_may_see_pauses_it_and_no_other_is_lost(bench: B
     assert crawl.pause_reason.startswith(f"{site.url}/members/5 shows the log-in form although the log-in has worked")
     assert outcomes(crawl)[f"{site.url}/members/5"] == ""
     assert site.logins == 2
+
+
+def test_a_page_that_showed_the_form_to_a_worker_that_died_does_not_pause_it_when_another_session_ends(
+    bench: Bench, real_redis: Redis
+) -> None:
+    with LoginSite().serving() as site:
+        crawl = start(site)
+        while not site.shown_since_login:
+            bench.work(at_most=1)
+        logins = Logins(real_redis, CrawlKeys(str(crawl.id)))
+        bench.work("crawl")
+        waiting = Page.objects.filter(crawl=crawl, status=Page.OPEN).values_list("id", flat=True)
+        assert (
+            [logins.note_shown(logins.read().session, page, "why") for page in waiting] == [True] * len(waiting) != []
+        )
+        site.end_sessions()
+        bench.work()
+    crawl.refresh_from_db()
+    assert (crawl.state, crawl.pause_reason) == ("finished", "")
+    assert outcomes(crawl) == dict.fromkeys(site.expected, "2xx")
+
+
+def test_while_another_worker_logs_in_again_no_page_is_requested_in_the_session_that_has_ended(
+    bench: Bench, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That one is killed in the middle of it, and its lock expires."""
+    monkeypatch.setattr("crawler.frontier.logins.LOCK_TTL_S", 2)
+    with LoginSite().serving() as site:
+        crawl = start(site)
+        while not site.shown_since_login:
+            bench.work(at_most=1)
+        bench.work("crawl")
+        site.end_sessions()
+        assert Logins(real_redis, CrawlKeys(str(crawl.id))).acquire_lock("a worker that dies")
+        before = site.forms
+        bench.work()
+    crawl.refresh_from_db()
+    assert (crawl.state, crawl.pause_reason) == ("finished", "")
+    assert outcomes(crawl) == dict.fromkeys(site.expected, "2xx")
+    assert site.logins == 2
+    assert site.forms - before <= 4, "in place of the page, then for the log-in, and as a page of the crawl"
+
+
+def test_a_page_that_shows_the_form_in_one_batch_after_another_fails_the_log_in_in_the_end(real_redis: Redis) -> None:
+    logins = Logins(real_redis, CrawlKeys("c"))
+    assert logins.acquire_lock("a")
+    assert logins.begin_session("a", seal_cookies(b"[]"))
+    session = logins.read().session
+    assert [logins.note_shown(session, 1, "why") for _ in range(MAX_TIMES_SHOWN)] == [True] * (MAX_TIMES_SHOWN - 1) + [
+        False
+    ]
+    assert logins.failure() == "why"
 
 
 def test_a_session_that_ends_again_and_again_pauses_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
