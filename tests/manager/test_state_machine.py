@@ -23,6 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from crawler.core.crawl.outcomes import Outcome
 from tests.content.storages import kept_in
 from tests.manager.machine.happenings import REACHED_BY, Variety
+from tests.manager.machine.hooked import ON_PAGE
 from tests.manager.machine.machine import MAX_ATTEMPTS
 from tests.manager.machine.stage import crash_points
 from tests.manager.machine.story import Story
@@ -101,7 +102,9 @@ def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.C
     )
 
 
-@pytest.mark.parametrize("moment", [moment for moment in crash_points() if moment.partition(":")[0] in REACHED_BY])
+@pytest.mark.parametrize(
+    "moment", [moment for moment in (*crash_points(), ON_PAGE) if moment.partition(":")[0] in REACHED_BY]
+)
 def test_a_death_at_any_crash_point_is_survived(moment: str, world: World, tmp_path: Path, settings: Any) -> None:
     """However seldom the stories above come there."""
     kept_in(tmp_path, settings)

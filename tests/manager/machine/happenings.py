@@ -18,6 +18,7 @@ from crawler.frontier.keys import CrawlKeys
 from crawler.manager import reconcile, tick
 from crawler.queueing import wakeups
 from tests.manager.machine import memory
+from tests.manager.machine.hooked import ON_PAGE
 from tests.manager.machine.ledger import Ledger
 from tests.manager.machine.machine import MAX_ATTEMPTS
 from tests.manager.machine.people import People
@@ -41,6 +42,7 @@ STEPS = {
     "ask again": 30,
     "finish": 15,
     "change options": 25,
+    "give the password": 25,
 }
 """Job or verb -> how many steps it takes, about (see `stage`)."""
 
@@ -66,10 +68,22 @@ REACHED_BY = {
     "finish": "finish",
     "change": "change options",
     "hook": "notify",
+    "on_page": "fetch",
+    "login": "fetch",
 }
-"""First word of a crash point -> the job or verb that comes there."""
+"""First word of a crash point, or of a moment in a hook, -> the job or verb that comes there."""
 
-NAMED = {actor: [name for name in crash_points() if REACHED_BY.get(name.partition(":")[0]) == actor] for actor in STEPS}
+OF_SOME = ("login",)  # crash points that only some varieties come to
+
+
+def _reached_by(actor: str) -> list[str]:
+    firsts = [(name.partition(":")[0], name) for name in crash_points()]
+    return [name for first, name in firsts if REACHED_BY.get(first) == actor and first not in OF_SOME]
+
+
+NAMED = {actor: _reached_by(actor) for actor in STEPS}
+
+BATCHES_WITHOUT_HOOK = 3  # in a row: redirects and errors
 
 VERBS = (
     "pause",
@@ -82,6 +96,7 @@ VERBS = (
     "change options",
     "finish",
     "delete",
+    "give the password",
 )
 
 
@@ -95,13 +110,20 @@ class Variety:
     collectors: int = 1  # of each crawl
     shells: frozenset[str] = frozenset()  # pages that only a browser can read
     hooks: tuple[str, ...] = ()  # as the setting names them
+    members: frozenset[str] = frozenset()  # pages behind a log-in
+
+    @property
+    def moments(self) -> list[str]:
+        """What only its fetch jobs come to."""
+        of_logins = [name for name in crash_points() if name.startswith("login:")] if self.members else []
+        return [*of_logins, *([ON_PAGE] if self.hooks else [])]
 
 
 class Happenings(People):
     """Each is a method, which a variety names with spaces between the words."""
 
     def __init__(self, world: World, variety: Variety, chance: Random) -> None:
-        super().__init__(world, chance, variety.collectors, variety.shells, variety.hooks)
+        super().__init__(world, chance, variety.collectors, variety.shells, variety.hooks, variety.members)
         self.variety = variety
 
     def something_happens(self, jobs: int, what: str) -> None:
@@ -137,6 +159,13 @@ class Happenings(People):
         name, times = self.chance.choice(sorted(self.world.shells) or PAGES), self.chance.randint(2, MAX_ATTEMPTS + 1)
         self.browser.deadly[name] = times
         self.tell(f"    {name}, {times}")
+
+    def a_hook_kills_its_worker(self) -> None:
+        """In the middle of `on_page`, with the page in hand."""
+        for _ in range(BATCHES_WITHOUT_HOOK):
+            job = self.workers.pop_batch()
+            if job is None or self.workers.run(job, Process(ON_PAGE)).is_dead:
+                return
 
     def scrapy_dies(self) -> None:
         """The process of Scrapy, with the next page it gets; its worker goes on."""
@@ -218,6 +247,16 @@ class Happenings(People):
     def rq_loses_a_job(self) -> None:
         self.workers.lose_next(self.chance.choice(QUEUES))
 
+    # The site
+
+    def the_site_ends_its_sessions(self) -> None:
+        self.world.door.end_sessions()
+        self.excuses.session_ended_in_a_job |= self.stage.is_at_work
+
+    def redis_evicts_the_session(self) -> None:
+        if ledger := self._some_crawl():
+            self.redis.delete(CrawlKeys(str(ledger.id)).login)
+
     # Time
 
     def time_passes(self) -> None:
@@ -282,6 +321,9 @@ class Happenings(People):
     def somebody_changes_options(self) -> None:
         self._govern("change options")
 
+    def somebody_gives_the_password(self) -> None:
+        self._govern("give the password")
+
     def somebody_finishes(self) -> None:
         self._govern("finish")
 
@@ -315,8 +357,9 @@ class Happenings(People):
 
     def _moment_in(self, actor: str) -> Moment:
         moment: Moment = self.chance.randint(1, STEPS[actor])
-        if NAMED[actor] and self.chance.random() < 0.5:
-            moment = self.chance.choice(NAMED[actor])
+        named = [*NAMED[actor], *(self.variety.moments if actor == "fetch" else ())]
+        if named and self.chance.random() < 0.5:
+            moment = self.chance.choice(named)
         self.tell(f"    {actor} at {moment!r}")
         return moment
 

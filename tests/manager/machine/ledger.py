@@ -23,11 +23,11 @@ from crawler.core.urls.normalise import key_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.seen_set import SeenSet
-from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Trap
+from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, PageFacts, Trap
 from crawler.reports.receipt import receipt_of
 from crawler.storage import queries
 from tests.manager.machine.browser import WorldBrowser
-from tests.manager.machine.hooked import Noting
+from tests.manager.machine.hooked import FOUND, Noting
 from tests.manager.machine.memory import left_of
 from tests.manager.machine.workers import Workers
 from tests.manager.machine.world import SHAPES, World, final_status, is_transient
@@ -58,6 +58,7 @@ class Excuses:
     """What happened that allows what would be a fault otherwise."""
 
     redis_lost_something: bool = False  # all it knew, or what it learnt since it last wrote to its disk, or single keys
+    session_ended_in_a_job: bool = False  # perhaps just after the log-in for a page, which then shows the form again
     redis_evicted_keys: bool = False  # single keys: what it still knows contradicts itself
 
 
@@ -153,6 +154,7 @@ class Ledger:
         self._limits_are_kept(crawl, rows)
         self._shells_are_rendered_and_nothing_else(rows)
         self._nothing_acknowledged_early_is_blamed(rows)
+        self._it_is_held_for_a_reason(crawl)
 
     def _closed_pages_stay_as_they_are(self, rows: Sequence[Row]) -> None:
         closed = {row.id: row for row in rows if row.is_closed}
@@ -312,6 +314,12 @@ class Ledger:
         if self.options.ack == EARLY:
             assert not [row for row in rows if row.died_with or row.deaths], "a page outlived its worker"
 
+    def _it_is_held_for_a_reason(self, crawl: Crawl) -> None:
+        """By itself it is paused only where the site refuses the password; that a session has ended is no reason."""
+        if crawl.pause_reason and not self._excuses.session_ended_in_a_job:
+            assert self._world.door.refused, crawl.pause_reason
+            assert "check the values" in crawl.pause_reason
+
     # At its end
 
     def check_end(self) -> None:
@@ -333,7 +341,8 @@ class Ledger:
             self._depths_are_the_least(self.rows())
 
     def _hooks_were_called(self, crawl: Crawl) -> None:
-        """At least once for each page that was requested and each round, unless three workers died during a call."""
+        """At least once for each page that was requested and each round, unless three workers died during a call; and
+        what was found on a page is stored with it."""
         calls = Delivery.objects.filter(notice__crawl=self.id, transport=HOOK)
         if not calls.exists():
             return
@@ -341,6 +350,10 @@ class Ledger:
         asked = {row.id for row in self.rows() if Outcome(row.outcome).category in (Category.FETCHED, Category.FAILED)}
         missing = {(str(self.id), each) for each in rounds | asked} - Noting.told
         assert not missing, f"hooks were not called for {missing}"
+        read = {row.id for row in self.rows() if row.outcome == Outcome.SUCCESS}
+        found = dict(PageFacts.objects.filter(crawl=self.id).values_list("page_id", "fields"))
+        unread = {page for page in read if found.get(page) != FOUND}
+        assert not unread, f"nothing is stored of what a hook found on {unread}"
 
     def _depths_are_the_least(self, rows: Sequence[Row]) -> None:
         """With a depth limit, the same pages are cut off whatever order answers arrive in; but a page with a long

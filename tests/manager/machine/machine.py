@@ -22,6 +22,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.crawls import delete
 from crawler.fetcher import host_slot, loop, rendering, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
+from crawler.frontier import logins
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.manager import collect, dispatch, idle_poller, reconcile
@@ -56,13 +57,14 @@ class Machine:
         collectors: int = 1,
         shells: frozenset[str] = frozenset(),
         hooks: tuple[str, ...] = (),
+        members: frozenset[str] = frozenset(),
     ) -> None:
         self.world, self.chance, self.collectors = world, chance, collectors
         self.story: list[str] = []
         self.hooks = hooks
         self.redis = queues.connection()
         self.redis.flushall()
-        world.begin_anew(shells)
+        world.begin_anew(shells, members)
         self.browser = WorldBrowser(world)
         self.scrapy = Scrapy(lambda: None)
         self.patches, self.stack = pytest.MonkeyPatch(), ExitStack()
@@ -78,7 +80,7 @@ class Machine:
 
     def set_up(self) -> None:
         Pulse.clock = self.clock
-        Noting.told.clear()
+        Noting.begin_anew(self.stage.reach_in_thread)
         self.stack.callback(self.patches.undo)
         self.stack.enter_context(self.stage.set_up(self.patches))
         for owner, name, value in (
@@ -88,6 +90,7 @@ class Machine:
             (loop, "Heartbeat", Pulse),
             (loop, "SlotWatch", lambda look: nullcontext()),  # tasks do not wait here
             (host_slot, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
+            (host_slot, "sleep", self.clock.sleep),
             (work_stealing, "ThreadPoolExecutor", AtOnce),
             (politeness, "SLICE_PAGES", 3),
             (politeness, "MAX_SLICE_PAGES", 3),
@@ -127,7 +130,7 @@ class Machine:
             token_hex=lambda size: drawn.randbytes(size).hex(),
             randbelow=lambda most: drawn.randrange(most) if most > 1 else 0,
         )
-        for module in (queues, dispatch, manage):
+        for module in (queues, dispatch, manage, logins):
             self.patches.setattr(module, "secrets", secrets)
         self.workers.come()
 

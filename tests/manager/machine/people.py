@@ -4,20 +4,26 @@ others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crawler.core.access.credentials import parse
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.placement import placed
 from crawler.crawls import control, retry, start
-from crawler.crawls.change import change
+from crawler.crawls.change import LOGIN_FIELDS, change
 from crawler.crawls.delete import delete
+from crawler.encryption import seal
 from crawler.manager import add
 from crawler.models import Crawl
+from tests.manager.machine.door import LOGIN, PASSWORD, WRONG, fields_with
 from tests.manager.machine.ledger import Ledger
 from tests.manager.machine.machine import Machine
 from tests.manager.machine.stage import Process
 from tests.manager.machine.world import ADDABLE, CHANGES, EVENTS, HOOK, STARTS
+
+PASSWORD_TYPED = "password"
+"""In place of an option: the crawl logs in with this one."""
 
 
 class People(Machine):
@@ -25,9 +31,13 @@ class People(Machine):
 
     def begin(self, options: Mapping[str, Any], process: Process | None = None) -> None:
         process, known = process or Process(), {ledger.id for ledger in self.ledgers}
+        options, sealed = dict(options), ""
+        if password := options.pop(PASSWORD_TYPED, ""):
+            options["login_url"] = self.world.url(LOGIN)
+            sealed = seal(parse(login_fields=fields_with(password)))
         chosen = CrawlOptions(**options, notify_webhooks=(self.world.url(HOOK),), notify_events=EVENTS)
         with self.stage.process(process):
-            start.start_crawl([self.world.url(name) for name in STARTS], chosen, allow_private=True)
+            start.start_crawl([self.world.url(name) for name in STARTS], chosen, allow_private=True, sealed=sealed)
         for crawl in Crawl.objects.exclude(id__in=known):
             self.ledgers.append(Ledger(crawl.id, self.world, self.redis, self.workers, self.browser, self.excuses))
         self.needs_help |= process.is_dead
@@ -89,6 +99,16 @@ class People(Machine):
         with self.stage.process(process):
             ledger.may_have(values)
             change(ledger.id, values)
+        self.needs_help |= process.is_dead
+
+    def give_the_password(
+        self, ledger: Ledger, process: Process | None = None, passwords: Sequence[str] = (PASSWORD, PASSWORD, WRONG)
+    ) -> None:
+        """One of these; mostly the right one."""
+        process, password = process or Process(), self.chance.choice(passwords)
+        self.tell(f"    {password}")
+        with self.stage.process(process):
+            change(ledger.id, {LOGIN_FIELDS: fields_with(password)})
         self.needs_help |= process.is_dead
 
     def finish(self, ledger: Ledger, process: Process | None = None) -> None:

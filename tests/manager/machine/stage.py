@@ -93,7 +93,12 @@ class Stage:
 
     @property
     def is_empty(self) -> bool:
-        return not any(self._processes)
+        return not self.is_at_work
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether this happens in the middle of a process."""
+        return any(self._processes)
 
     def _at_work(self) -> Process | None:
         if threading.get_ident() != self._thread or not self._processes:
@@ -118,6 +123,17 @@ class Stage:
             raise Killed
         if process.moment == name:
             self._happen(process)
+
+    def reach_in_thread(self, name: str) -> None:
+        """Another thread of the process at work, which waits for it, is at this moment. A death is noticed at the
+        process's next step, and there happens what is to happen meanwhile: only the first thread may do that."""
+        process = self._processes[-1] if self._processes else None
+        if process is None or process.moment != name or process.has_happened:
+            return
+        if process.meanwhile is None:
+            process.has_happened = process.is_dead = True
+        else:
+            process.moment = process.steps
 
     def _happen(self, process: Process) -> None:
         if process.has_happened:

@@ -13,6 +13,7 @@ from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.manager.machine import memory
+from tests.manager.machine.door import PASSWORD
 from tests.manager.machine.happenings import REACHED_BY, Happenings
 from tests.manager.machine.stage import Process
 from tests.manager.machine.workers import LISTED
@@ -98,6 +99,9 @@ class Story(Happenings):
                 process = self._die_in_a_job(moment)
             case ("begin", _):
                 pass
+            case (_, "login: begun" | "login: form accepted"):
+                self.the_site_ends_its_sessions()  # it may have logged in by now
+                process = self._die_in_a_job(moment)
             case _:
                 process = self._die_in_a_job(moment)
         assert process.is_dead, f"nobody comes to {moment!r} any more"
@@ -152,6 +156,8 @@ class Story(Happenings):
             if ledger.is_being_deleted:
                 self.delete(ledger)
             else:
+                if ledger.options.login_url:
+                    self.give_the_password(ledger, passwords=[PASSWORD])
                 self.resume(ledger)
                 self.finish(ledger)
         self._come_to_rest()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tests.manager.machine.door import MEMBERS, PASSWORD, WRONG
 from tests.manager.machine.happenings import Variety
 from tests.manager.machine.hooked import NOTING
+from tests.manager.machine.people import PASSWORD_TYPED
 from tests.manager.machine.world import SHELLS
 
 AT_WORK = (
@@ -94,6 +96,7 @@ LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 
 
 CRASHING = {"a browser crashes": 5, "a page crashes browsers": 2}
 WITH_BROWSERS = {**FORGETFUL, **CRASHING, "somebody sends again": 2}
+RIGHT, MISTYPED = {PASSWORD_TYPED: PASSWORD}, {PASSWORD_TYPED: WRONG}
 
 AMONG_COLLECTORS = {**DISTURBED, "something happens meanwhile": 16}
 
@@ -118,9 +121,30 @@ VARIETIES = {
         (EARLY, EARLY, {}),
     ),
     "hooked": Variety(
-        {**DISTURBED, "another crawl begins": 2, "somebody sends again": 2, "somebody asks again": 2},
-        AT_WORK,
+        {
+            **DISTURBED,
+            "a hook kills its worker": 5,
+            "another crawl begins": 2,
+            "somebody sends again": 2,
+            "somebody asks again": 2,
+        },
+        (*AT_WORK, "a hook kills its worker"),
         hooks=(NOTING,),
+    ),
+    "logged in": Variety(
+        {
+            **FORGETFUL,
+            "the site ends its sessions": 8,
+            "redis evicts the session": 2,
+            "another crawl begins": 2,
+            "somebody sends again": 1,
+            "somebody pauses": 1,
+            "somebody resumes": 6,
+            "somebody gives the password": 5,
+        },
+        (*AT_WORK, *FORGETTING, "the site ends its sessions", "give the password", "resume"),
+        (RIGHT, RIGHT, MISTYPED),
+        members=MEMBERS,
     ),
     "everything": Variety(
         {**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, {"stay_open": True}, *LIMITS)
@@ -141,10 +165,14 @@ COLLECTING = Variety(AMONG_COLLECTORS, AT_WORK, collectors=3)
 
 KEPT_OPEN = Variety(DISTURBED, AT_WORK, ({"stay_open": True},))
 
+LOGGING_IN = Variety(DISTURBED, AT_WORK, (RIGHT,), members=MEMBERS)
+
 HOOKED = Variety(DISTURBED, AT_WORK, hooks=(NOTING,))
 
 MADE_FOR = {
     "hook:": HOOKED,
+    "on_page:": HOOKED,
+    "login:": LOGGING_IN,
     "finish:": KEPT_OPEN,
     "expire:": HURRIED,
     "fetch: content kept": KEEPING,

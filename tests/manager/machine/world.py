@@ -10,7 +10,8 @@ from typing import Any
 
 from crawler.core.crawl.notices import DEFAULT_EVENTS, Event
 from crawler.core.crawl.retries import TRANSIENT_STATUSES
-from tests.site import Reply, Site, page
+from tests.manager.machine.door import Door
+from tests.site import Reply, Request, Site, page
 
 HOSTS = ("north", "south")
 STARTS = ("north/", "south/")
@@ -112,7 +113,10 @@ class World:
         self.plan = dict(plan)
         self.answered: dict[str, set[int]] = defaultdict(set)  # page -> statuses it has answered with
         self.shells: frozenset[str] = frozenset()
-        sites = sorted((Site({}) for _ in HOSTS), key=lambda site: site.host)  # so that their order is always the same
+        self.door = Door(self.url)
+        sites = sorted(
+            (_Host(self) for _ in HOSTS), key=lambda site: site.host
+        )  # so that their order is always the same
         self._sites = dict(zip(HOSTS, sites, strict=True))
         for name, planned in plan.items():
             host, path = self._split(name)
@@ -128,9 +132,10 @@ class World:
         with north.serving(), south.serving():
             yield self
 
-    def begin_anew(self, shells: frozenset[str] = frozenset()) -> None:
+    def begin_anew(self, shells: frozenset[str] = frozenset(), members: frozenset[str] = frozenset()) -> None:
         """As if nobody had ever asked for anything."""
         self.shells = shells
+        self.door.begin_anew(members)
         self.answered.clear()
         for site in self._sites.values():
             site.requests.clear()
@@ -182,6 +187,18 @@ class World:
     def _split(name: str) -> tuple[str, str]:
         host, _, path = name.partition("/")
         return host, f"/{path}"
+
+
+class _Host(Site):
+    """One of them; what is said at the door is no request of a page."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__({})
+        self._world = world
+
+    def answer(self, request: Request) -> Reply:
+        said = self._world.door.answer(self._world.name(f"{self.url}{request.path}"), request)
+        return super().answer(request) if said is None else said
 
 
 def final_status(planned: Planned) -> int:
