@@ -556,6 +556,15 @@ MUTATIONS = (
         "tests/fetcher/test_login.py::test_a_page_that_only_others_may_see_pauses_it_and_no_other_is_lost",
     ),
     Mutation(
+        "ended-session-used",
+        "while one worker logs in again, the others request nothing in the session that has ended",
+        "crawler/fetcher/login.py",
+        "if state.may_request:",
+        "if state.session:",
+        "tests/fetcher/test_login.py::"
+        "test_while_another_worker_logs_in_again_no_page_is_requested_in_the_session_that_has_ended",
+    ),
+    Mutation(
         "earlier-password-sent-again",
         "a batch with a password that a user has changed does not log in",
         LUA + "login_forget.lua",
