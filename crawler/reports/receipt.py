@@ -11,7 +11,7 @@ from crawler.core.crawl import schedule
 from crawler.core.crawl.completion import Ended, State, ended, sentence
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.notices import ENDS, HOOK
-from crawler.core.crawl.options import EARLY, NEVER
+from crawler.core.crawl.options import EARLY, NEVER, SCRAPY
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
@@ -56,6 +56,8 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     }
     if crawl.source:
         receipt["list"] = {name: crawl.source_report.get(name, 0) for name in LIST}
+    if crawl.chosen.engine == SCRAPY:
+        receipt["engine"] = SCRAPY
     if crawl.is_over and crawl.chosen.render != NEVER:
         receipt["rendered"] = queries.count_rendered(crawl.id)
     if called := hooks.page_calls(crawl):

@@ -11,7 +11,7 @@ from uuid import UUID
 from crawler import clock
 from crawler.core.crawl.completion import Ended, Limit, State
 from crawler.core.crawl.notices import Event
-from crawler.core.crawl.options import ALWAYS
+from crawler.core.crawl.options import ALWAYS, ENGINE
 from crawler.core.crawl.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.html.shells import DESCRIPTIONS
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
@@ -27,6 +27,7 @@ __all__ = [
     "counted",
     "duration",
     "ended",
+    "engine",
     "how_far",
     "list_read",
     "outcome",
@@ -110,6 +111,7 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             ("State", receipt["state"]),
             *([("Ended", receipt["ended_message"])] if receipt.get("ended_message") else []),
             *_given(receipt),
+            *([("Engine", engine(receipt["engine"]))] if "engine" in receipt else []),
             ("Time", time_told(receipt)),
             ("Discovered", counted(receipt["discovered"], "page")),
             ("  fetched", _with_parts(receipt["fetched"], sorted(receipt["statuses"].items()))),
@@ -144,6 +146,11 @@ def why_rendered(reason: str) -> str:
     """Why a browser rendered a page, in words, to follow "because"; one of a newer version as it is."""
     words: dict[str, str] = {ALWAYS: "the crawl renders all pages", **DESCRIPTIONS}
     return words.get(reason, reason)
+
+
+def engine(name: str) -> str:
+    """The label of an engine; one of a newer version as it is."""
+    return ENGINE.labels.get(name, name)
 
 
 def list_read(report: Mapping[str, Any]) -> str:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import email
+import json
 import os
+import re
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
+from crawler.core.crawl.counters import adds_up
 from tests.chaos.processes import children_of
 from tests.postgresql import PostgresStack
 from tests.site import Reply, Site, page
@@ -78,6 +84,53 @@ def check_a_spider_sees_every_page_once(stack: Stack, settings: Any) -> None:
         assert receipt["requests"] == sum(site.hits.values()) == len(known) + 1  # robots.txt
     (called,) = receipt["hooks"]
     assert (called["hook"], called["calls"], called["errors"]) == (SPIDER, len(known), len(known))
+
+
+def test_its_export_and_its_notice_have_what_the_spider_found(with_spiders: Stack, settings: Any) -> None:
+    links = ("/1", "/2")
+    pages = {"/": page(), "/search": f"<i>2 hits</i>{page(*links)}", **{link: page() for link in links}}
+    export = with_spiders.folder / "pages.jsonl"
+    with Site(pages).serving() as site:
+        with_spiders.spawn(*SCRAPY_WORKER)
+        crawl = start(with_spiders, site, settings, spider=FORMS, notify_emails=["me@example.com"])
+        receipt = with_spiders.wait_until_finished(crawl, PATIENCE)
+        with_spiders.wait_for(lambda: bool(mails(with_spiders)), PATIENCE)
+    with_spiders.within(lambda: call_command("export", str(crawl), "--format", "jsonl", "--output", str(export)))
+    rows = {row["url"].removeprefix(site.url): row for row in map(json.loads, export.read_text().splitlines())}
+    assert {path: row["outcome"] for path, row in rows.items()} == {"/": "2xx", "/1": "2xx", "/2": "2xx"}
+    assert rows["/1"]["hits"] == ["2 hits"]
+    [mail] = mails(with_spiders)
+    assert mail["To"] == "me@example.com"
+    assert re.search(r"^Engine +Scrapy$", str(mail.get_payload(decode=True), "utf-8"), re.MULTILINE)
+    assert (receipt["engine"], receipt["fetched"]) == ("scrapy", len(rows))
+
+
+@pytest.mark.long
+def test_cancelled_while_it_runs_it_asks_for_nothing_more_and_says_so(with_spiders: Stack, settings: Any) -> None:
+    known = shop(60)
+    with Site(known).serving() as site:
+        worker = with_spiders.spawn(*SCRAPY_WORKER)
+        crawl = start(with_spiders, site, settings, delay=0.2, notify_emails=["me@example.com"])
+        with_spiders.wait_for(lambda: site.hits.total() > 5, PATIENCE)
+        assert scrapy_of(worker)
+        with_spiders.within(lambda: _control().cancel(crawl))
+        with_spiders.wait_for(lambda: _is_quiet(site), PATIENCE)
+        asked = site.hits.total()
+        with_spiders.wait_for(lambda: not scrapy_of(worker), PATIENCE)
+        with_spiders.wait_for(lambda: bool(mails(with_spiders)), PATIENCE)
+        assert site.hits.total() == asked < len(known)
+    receipt = with_spiders.receipt(crawl)
+    assert with_spiders.crawl(crawl)["state"] == receipt["state"] == "cancelled"
+    assert adds_up(receipt)
+    assert receipt["cancelled"] > 0
+    assert receipt["discovered"] == len(known)
+    assert len(mails(with_spiders)) == 1
+    assert with_spiders.left_over() == []
+
+
+def mails(stack: Stack) -> list[Message]:
+    folder = stack.folder / "mail"
+    return [email.message_from_bytes(file.read_bytes()) for file in folder.iterdir()] if folder.exists() else []
 
 
 @pytest.mark.long

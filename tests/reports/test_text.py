@@ -65,6 +65,13 @@ def test_a_receipt_says_how_many_pages_a_browser_rendered_and_why() -> None:
     assert "Rendered" not in text.receipt_table(RECEIPT)
 
 
+@pytest.mark.parametrize(("engine", "label"), [("scrapy", "Scrapy"), ("of-a-newer-version", "of-a-newer-version")])
+def test_a_receipt_names_an_engine_other_than_the_built_in_one(engine: str, label: str) -> None:
+    lines = text.receipt_table(RECEIPT | {"engine": engine}).splitlines()
+    assert ["Engine", label] in [line.split() for line in lines]
+    assert "Engine" not in text.receipt_table(RECEIPT)
+
+
 def test_without_a_pause_there_is_one_time() -> None:
     assert text.time_told({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
 

@@ -120,6 +120,7 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
     return [
         *({"name": name, "number": text.count(number), "tone": "part"} for name, number in parts),
         {"name": "discovered", "number": text.count(receipt["discovered"]), "tone": "sum"},
+        *_engine(receipt),
         *_rendered(receipt),
         {"name": "requests", "number": text.count(receipt["requests"]), "tone": "more"},
         {"name": "retries", "number": text.count(receipt["retries"]), "tone": "more"},
@@ -127,6 +128,12 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
         *_times(receipt),
         {"name": "ended", "number": text.ENDED[Ended(receipt["ended"])], "tone": "more"},
     ]
+
+
+def _engine(receipt: dict[str, Any]) -> list[Row]:
+    """What requested the pages, if not the built-in engine."""
+    name = receipt.get("engine")
+    return [] if name is None else [{"name": "engine", "number": text.engine(name), "tone": "more"}]
 
 
 def _rendered(receipt: dict[str, Any]) -> list[Row]:

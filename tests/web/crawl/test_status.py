@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import AUTOSCALED
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.options import SCRAPY, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.scaling import Steady
 from crawler.frontier.autoscalers import Membership
@@ -151,6 +151,14 @@ def test_only_a_crawl_that_is_over_has_a_receipt() -> None:
     assert status(finished)["progress"]["receipt"] == receipt_of(finished)
     assert json.loads(status(finished)["texts"]["receipt_json"])["id"] == str(finished.id)
     assert status(a_crawl())["texts"]["receipt_json"] == ""
+
+
+def test_a_receipt_names_its_engine_if_that_is_scrapy() -> None:
+    through_scrapy, usual = a_finished_crawl(options=CrawlOptions(engine=SCRAPY)), a_finished_crawl()
+    row = {"name": "engine", "number": "Scrapy", "tone": "more"}
+    assert row in status(through_scrapy)["lists"]["receipt"]
+    assert receipt_of(through_scrapy)["engine"] == SCRAPY
+    assert "engine" not in {row["name"] for row in status(usual)["lists"]["receipt"]} | set(receipt_of(usual))
 
 
 def test_a_start_url_that_was_cancelled_is_no_trouble() -> None:
