@@ -343,6 +343,11 @@ class KeptExtraction(models.Model):
     def __str__(self) -> str:
         return f"kept HTML of crawl {self.crawl_id}"
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Pages by what became of them, as JSON has them."""
+        return {"seen": self.seen, "read": self.read, "missing": self.missing, "failed": self.failed}
+
 
 class Trap(models.Model):
     """A crawler trap, or the counters of a URL pattern that may become one. See `core.crawl.traps`."""

@@ -127,6 +127,17 @@ class PageRenderer:
 
 def shell_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, why: str) -> PageResult:
     """What is told of a page that a browser is to render."""
+    return msgspec.structs.replace(_unread(task, fetched, fetched_at, requests_before), needs_browser=why)
+
+
+def crashed(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, error: str) -> PageResult:
+    """The result of a page whose browser crashed."""
+    result = _unread(task, fetched, fetched_at, requests_before)
+    return msgspec.structs.replace(result, outcome=Outcome.CRASHED, error=error, rendering=task.rendering)
+
+
+def _unread(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int) -> PageResult:
+    """The result of a page that was received, without anything of its content."""
     return PageResult(
         id=task.id,
         attempt=task.attempt,
@@ -134,19 +145,4 @@ def shell_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befor
         bytes=fetched.bytes_read,
         requests=requests_before + fetched.requests,
         fetched_at=fetched_at,
-        needs_browser=why,
-    )
-
-
-def crashed(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, error: str) -> PageResult:
-    """The result of a page whose browser crashed."""
-    return PageResult(
-        id=task.id,
-        attempt=task.attempt,
-        outcome=Outcome.CRASHED,
-        bytes=fetched.bytes_read,
-        requests=requests_before + fetched.requests,
-        fetched_at=fetched_at,
-        error=error,
-        rendering=task.rendering,
     )

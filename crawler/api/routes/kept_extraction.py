@@ -90,6 +90,5 @@ def _rules(body: Rules | None) -> tuple[FieldRule, ...]:
 
 def _shown(row: KeptExtraction | None) -> dict[str, Any]:
     if row is None:
-        return {"seen": 0, "read": 0, "missing": 0, "failed": 0, "done": False, "message": ""}
-    counts = {name: getattr(row, name) for name in ("seen", "read", "missing", "failed")}
-    return {**counts, "done": row.done_at is not None, "message": text.kept_extraction(row)}
+        return {**KeptExtraction().counts, "done": False, "message": ""}
+    return {**row.counts, "done": row.done_at is not None, "message": text.kept_extraction(row)}

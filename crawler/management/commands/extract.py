@@ -86,8 +86,7 @@ class Command(CrawlerCommand):
             begun.refresh_from_db()
             self.say(text.kept_extraction(begun))
         begun.refresh_from_db()
-        counts = {name: getattr(begun, name) for name in ("seen", "read", "missing", "failed")}
-        self.print(f"{json.dumps(counts) if options['json'] else text.kept_extraction(begun)}\n")
+        self.print(f"{json.dumps(begun.counts) if options['json'] else text.kept_extraction(begun)}\n")
         return Exit.NOT_DONE if begun.failed else Exit.DONE
 
 
