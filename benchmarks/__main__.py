@@ -10,6 +10,7 @@ from benchmarks import (
     against,
     collect,
     compare,
+    delete,
     flat,
     idle,
     latency,
@@ -37,6 +38,7 @@ COMMANDS = {
     "acknowledge": acknowledge.main,
     "collect": collect.main,
     "bytes": page_bytes.main,
+    "delete": delete.main,
     "render": render.main,
     "scale": scale.main,
 }

@@ -52,6 +52,9 @@ the database's server and of the manager, and time."""
 _BYTES = """\
 Crawl the generated site without workers, and tell what a page takes of the database's disk: each table and index, as
 the crawl leaves them and packed."""
+_DELETE = """\
+Delete a large crawl from a database with others, and tell how long it takes, how long ticks of another crawl take
+meanwhile, and how large the tables are before and after."""
 _RENDER = """\
 Crawl a single-page application in a browser by this project, Crawlee's PlaywrightCrawler and scrapy-playwright in turn,
 with the same Chromium and as many pages at a time, and tell how they compare. The exit code is 1 when a page was not
@@ -72,6 +75,7 @@ examples:
   bin/bench idle --stock --workers 5   five of RQ's own workers while there is nothing to do
   bin/bench collect --postgres         the tick's cost of a page (without --postgres: SQLite)
   bin/bench bytes --postgres           the disk's bytes of a page (without --postgres: SQLite)
+  bin/bench delete --postgres          the deletion of 40,000 of 100,000 pages (without --postgres: SQLite)
   bin/bench render --places 12         pages in a browser, beside Crawlee and scrapy-playwright
   bin/bench scale --chart FILE         how many workers run over a simulated day of crawls
   bin/bench acknowledge                what --ack early saves when workers are killed
@@ -260,6 +264,16 @@ def _bytes() -> ArgumentParser:
     return parser
 
 
+def _delete() -> ArgumentParser:
+    parser = _parser("bin/bench delete", _DELETE)
+    parser.add_argument("--pages", type=_positive, default=100_000, metavar="N", help=_default("of all crawls"))
+    parser.add_argument("--delete", type=_positive, default=40_000, metavar="M", help=_default("pages of these"))
+    parser.add_argument("--links", type=_positive, default=30, metavar="N", help=_default("of each page"))
+    _add_postgres(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured, step by step")
+    return parser
+
+
 def _render() -> ArgumentParser:
     parser = _parser("bin/bench render", _RENDER)
     tools = list(render.TITLES)
@@ -311,6 +325,7 @@ _COMMANDS = {
     "acknowledge": _acknowledge,
     "collect": _collect,
     "bytes": _bytes,
+    "delete": _delete,
     "render": _render,
     "scale": _scale,
 }

@@ -96,7 +96,7 @@ def crawled(pages: int, batch: int, collectors: int = 1) -> Cost:
             last = rows[-1].id
             for number, at in enumerate(range(0, len(rows), RESULTS_PER_REPORT)):
                 keys = context.frontier.keys.of_all_collectors()[number % collectors]
-                context.frontier.redis.rpush(keys.results, _report(site, rows[at : at + RESULTS_PER_REPORT], cost))
+                context.frontier.redis.rpush(keys.results, report_of(site, rows[at : at + RESULTS_PER_REPORT], cost))
             with _measured(cost):
                 for helper in helpers:
                     helper.send(True)
@@ -150,7 +150,7 @@ def _help(crawl: Crawl, number: int, end: Connection) -> None:
         end.send(True)
 
 
-def _report(site: Site, rows: Sequence[OpenPage], cost: Cost) -> bytes:
+def report_of(site: Site, rows: Sequence[OpenPage], cost: Cost) -> bytes:
     """The report of a fetch job for these pages."""
     from crawler.core.crawl.messages import PageTask, SliceReport, encode_report
     from crawler.core.crawl.outcomes import Outcome

@@ -72,7 +72,7 @@ def main(chosen: Namespace) -> int:
         django.setup()
         migrate()
         with crawls(chosen.pages, chosen.links, chosen.seed) as (older, newer):
-            _tidy_up()
+            tidy_up()
             timed = list(_shown(all_timed(newer, older, chosen.times)))
     slow = [one for one in timed if one.trouble]
     print(f"{len(timed)} addresses, {len(slow)} of them too slow or in trouble")
@@ -166,7 +166,7 @@ def migrate() -> None:
     call_command("migrate", verbosity=0)
 
 
-def _tidy_up() -> None:
+def tidy_up() -> None:
     """What PostgreSQL does by itself a minute after so many rows were written."""
     from django.db import connection
 
