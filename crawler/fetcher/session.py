@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,7 +26,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import holder_name
-from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect
+from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect, this_process
 from crawler.frontier.proxy_health import ProxyHealth
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.guard import guard_of
@@ -64,8 +62,7 @@ class FetchSession:
         """None when another job has claimed the batch, or its lease is gone."""
         frontier = Frontier(queues.connection(), batch.crawl, collector=collector_of(batch.id))
         crash_point("fetch: begun")
-        holder = f"{socket.gethostname()}:{os.getpid()}"
-        if not frontier.leases.claim(batch.id, batch.token, frontier.now(), holder):
+        if not frontier.leases.claim(batch.id, batch.token, frontier.now(), this_process()):
             return None
         return cls(batch, frontier, now, pool)
 

@@ -19,11 +19,13 @@ from uuid import UUID
 from django.db import DatabaseError, connection
 from redis.exceptions import RedisError
 
-from crawler import logs
+from crawler import clock, logs
 from crawler.core.crawl.messages import Batch
+from crawler.core.crawl.shares import batches_of_least_busy
 from crawler.fetcher.hand_back import read_batch
+from crawler.frontier.leases import this_process
 from crawler.queueing import queues
-from crawler.queueing.workers import worker_count
+from crawler.queueing.workers import browser_loads, worker_count
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +33,8 @@ TICK_CHECKS, BATCH_CHECKS = 1, 3  # earlier checks at which a job was waiting, b
 """A batch waits longer: a worker that is about to be free, or has to fork first, should have the chance to take it,
 unless there is no other."""
 
+LEFT_CHECKS = 3
+"""Earlier checks at which a browser worker left a batch to a less busy one, before it takes it."""
 
 CHECK_INTERVAL_S, QUIET_CHECK_INTERVAL_S = 0.1, 0.5
 PLACE_CHECK_INTERVAL_S = 0.03  # while a browser may have a free place, which renders nothing meanwhile
@@ -74,6 +78,7 @@ class WorkStealer:
                 if tick is not None:
                     self._run_tick(*tick)
             left_over = self._waiting_since(self._batch_patience()) if batches and self._checks else []
+            left_over = self._own_share(left_over) if self._is_rendering else left_over
             for _ in range(min(batches, len(left_over))):
                 plain = queues.steal_batch(left_over, self._queue)
                 if plain is not None and (batch := read_batch(plain)) is not None:
@@ -97,6 +102,16 @@ class WorkStealer:
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)
             return None, True
+
+    def _own_share(self, jobs: list[str]) -> list[str]:
+        """Those of the batches that this browser worker takes: its share, or what other ones have not taken."""
+        batches = [job for job in jobs if queues.is_rendered(job)]
+        loads = browser_loads(clock.epoch_seconds()) if batches else {}
+        own = loads.pop(this_process(), None)
+        if own is None or not loads:  # a stock worker, or the only one
+            return batches
+        share = batches_of_least_busy(own, list(loads.values()), len(batches))
+        return batches[: max(share, sum(self._checks[job] >= LEFT_CHECKS for job in batches))]
 
     def _batch_patience(self) -> int:
         return self._batch_checks if self._batch_checks and worker_count() > 1 else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -58,6 +59,13 @@ class BrowserPlaces:
         """These batches were not handed out."""
         if leases:
             self._redis.zrem(keys.BROWSER_PLACES, *leases)
+
+    def taken_by_holder(self) -> Counter[str]:
+        """How many places the batches of each holder take, see `Lease.holder`. One in RQ's queue has none."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for lease in cast(list[bytes], self._redis.zrange(keys.BROWSER_PLACES, 0, -1)):
+                pipe.hget(lease.decode(), "holder")
+            return Counter(holder.decode() for holder in cast(list[bytes | None], pipe.execute()) if holder)
 
     def taken(self) -> int:
         """Places that are taken; those of batches that have just ended may be among them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +22,11 @@ from crawler.frontier.ready_queue import QueueItem, decode_member, member_pairs
 
 LEASE_TTL_S = 10.0  # a claim expires after this unless renewed
 RENEW_INTERVAL_S = 2.5
+
+
+def this_process() -> str:
+    """The name under which a fetch job of this process claims batches, see `Lease.holder`."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 @dataclass(frozen=True)

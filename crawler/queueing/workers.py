@@ -13,6 +13,7 @@ from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
+from crawler.core.crawl.shares import BrowserLoad
 from crawler.frontier.browser_places import BrowserPlaces
 from crawler.queueing.queues import CRAWL, FETCH, RENDER, connection, usual_queue
 from crawler.redis_client import RedisClient
@@ -35,6 +36,22 @@ def browser_places(now: float) -> int:
     listening = {key.removeprefix(Worker.redis_worker_namespace_prefix) for key in worker_registration.get_keys(queue)}
     workers = BrowserPlaces(connection()).workers(now)
     return sum(worker.places for worker in workers) + len(listening - {worker.name for worker in workers})
+
+
+def browser_loads(now: float) -> dict[str, BrowserLoad]:
+    """The places of each browser worker, by the holder of its batches: its process. Stock workers are left out."""
+    places = BrowserPlaces(connection())
+    workers, taken = places.workers(now), places.taken_by_holder()
+    with connection().pipeline(transaction=False) as pipe:
+        for worker in workers:
+            pipe.hmget(f"{Worker.redis_worker_namespace_prefix}{worker.name}", "hostname", "pid")
+        processes = [b":".join(fields) if all(fields) else b"" for fields in pipe.execute()]
+    holders = [process.decode() for process in processes]
+    return {
+        holder: BrowserLoad(taken[holder], worker.places)
+        for holder, worker in zip(holders, workers, strict=True)
+        if holder
+    }
 
 
 def live_workers() -> int:

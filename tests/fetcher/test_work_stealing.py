@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from crawler.clock import epoch_seconds
 from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import work_stealing
 from crawler.fetcher.work_stealing import (
     BATCH_CHECKS,
     CHECK_INTERVAL_S,
+    LEFT_CHECKS,
     QUIET_AFTER_S,
     QUIET_CHECK_INTERVAL_S,
     WorkStealer,
     check_interval,
 )
+from crawler.frontier import keys
+from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
+from crawler.frontier.leases import this_process
+from crawler.manager.tick import manage
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.bench import Bench
@@ -147,6 +155,81 @@ def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) 
         (batch,) = helper.steal(1)
     assert batch.crawl == str(bench.crawl.id)
     assert queues.steal_batch(waiting) is None
+
+
+def come(process: str, taken: int) -> None:
+    """A browser worker of six places begins, registered as RQ does it, and takes so many batches."""
+    redis, (host, pid) = queues.connection(), process.split(":")
+    BrowserPlaces(redis).register(BrowserWorker(process, 6), epoch_seconds())
+    redis.hset(f"rq:worker:{process}", mapping={"hostname": host, "pid": pid})
+    for number in range(taken):
+        claim(process, f"batch {number}")
+
+
+def claim(process: str, batch: str) -> None:
+    lease, redis = f"lease of {batch} for {process}", queues.connection()
+    redis.hset(lease, "holder", process)
+    redis.zadd(keys.BROWSER_PLACES, {lease: 0})
+
+
+def look(helper: WorkStealer, process: str) -> int:
+    """How many batches the worker takes."""
+    free = 6 - BrowserPlaces(queues.connection()).taken_by_holder()[process]
+    batches = list(helper.steal(free))
+    for batch in batches:
+        claim(process, batch.id)
+    return len(batches)
+
+
+def queue_rendered(bench: Bench, count: int) -> None:
+    """Batches for a browser: copies of one, under names of their own."""
+    BrowserPlaces(queues.connection()).register(BrowserWorker("unknown to RQ", 40), epoch_seconds())
+    bench.start(render="always")
+    manage(bench.crawl.id)
+    (batch,) = bench.batches("render")
+    queues.send_batches([replace(batch, id=queues.batch_name(queues.RENDER)) for _ in range(count)])
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "batches", "looks"),
+    [
+        (1, 1, 4, [2, 0, 0, 2]),  # half of them, and then what the other has not taken
+        (1, 1, 1, [1, 0, 0, 0]),
+        (3, 0, 3, [0, 0, 0, 3]),
+        (3, 1, 4, [1, 0, 0, 2]),  # it has no place for more
+        (1, 6, 4, [4, 0, 0, 0]),  # the other has no place
+        (1, None, 4, [4, 0, 0, 0]),  # it is the only one
+        (None, 0, 4, [4, 0, 0, 0]),  # a stock worker
+    ],
+)
+def test_a_browser_worker_leaves_batches_to_a_less_busy_one_for_some_checks(
+    bench: Bench, own: int | None, other: int | None, batches: int, looks: list[int]
+) -> None:
+    for process, taken in ((this_process(), own), ("elsewhere:1", other)):
+        if taken is not None:
+            come(process, taken)
+    queue_rendered(bench, batches)
+    with WorkStealer(lambda: None, queues.RENDER) as helper:
+        assert [look(helper, this_process()) for _ in range(LEFT_CHECKS + 1)] == looks
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_browser_workers_share_what_waits_whoever_looks_first(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    dice, places = random.Random(seed), BrowserPlaces(queues.connection())
+    workers = {"here:1": dice.randrange(4), "there:1": dice.randrange(4)}
+    for process, taken in workers.items():
+        come(process, taken)
+    waiting = abs(workers["here:1"] - workers["there:1"]) + 2 * dice.randrange(1, 3)
+    queue_rendered(bench, waiting)
+    with WorkStealer(lambda: None, queues.RENDER) as one, WorkStealer(lambda: None, queues.RENDER) as another:
+        for _ in range(LEFT_CHECKS):
+            for helper, process in dice.sample([(one, "here:1"), (another, "there:1")], 2):
+                monkeypatch.setattr(work_stealing, "this_process", lambda process=process: process)
+                look(helper, process)
+    each = (workers["here:1"] + workers["there:1"] + waiting) // 2
+    assert places.taken_by_holder() == {"here:1": each, "there:1": each}
 
 
 @pytest.mark.long

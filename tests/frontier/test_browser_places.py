@@ -45,6 +45,17 @@ def test_no_more_places_are_taken_than_there_are(redis: Redis, places: BrowserPl
     assert places.take(["l:4"], 3, clock()) == 1
 
 
+def test_the_places_of_a_process_are_those_of_the_batches_it_has(
+    redis: Redis, places: BrowserPlaces, clock: GivenClock
+) -> None:
+    places.take(["l:1", "l:2", "l:3", "l:4"], 4, clock())
+    hand_out(redis, places, "l:1", "l:2", "l:3", "l:4")
+    for lease, holder in (("l:1", "here:1"), ("l:2", "here:1"), ("l:3", "there:1")):  # the fourth waits in the queue
+        redis.hset(lease, "holder", holder)
+    redis.delete("l:2")  # it is complete
+    assert places.taken_by_holder() == {"here:1": 1, "there:1": 1}
+
+
 def test_a_place_is_free_as_soon_as_the_batch_is_complete(
     redis: Redis, places: BrowserPlaces, clock: GivenClock
 ) -> None:

@@ -1,8 +1,9 @@
-"""How running crawls share the workers."""
+"""How running crawls share the workers, and browser workers the pages that wait for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 USUAL_WEIGHT = 5
 MOST_WEIGHT = 10
@@ -17,3 +18,24 @@ def batches_ahead(alone: int, weight: int, weights: Sequence[int]) -> int:
     they do if all weights are equal.
     """
     return max(1, int(alone * len(weights) * weight / sum(weights) + 0.5))
+
+
+@dataclass(frozen=True)
+class BrowserLoad:
+    """The places of a browser worker."""
+
+    taken: int
+    places: int
+
+
+def batches_of_least_busy(own: BrowserLoad, others: Sequence[BrowserLoad], waiting: int) -> int:
+    """How many of the batches that wait a browser worker takes, if each of them goes to the one that then has the
+    smallest part of its places taken. Of equals it is this one: each of them decides so, and the first gets it."""
+    shares = [own, *(other for other in others if other.taken < other.places)]
+    for _ in range(waiting):
+        free = [number for number, share in enumerate(shares) if share.taken < share.places]
+        if not free:
+            break
+        least = min(free, key=lambda number: (shares[number].taken + 1) / shares[number].places)
+        shares[least] = BrowserLoad(shares[least].taken + 1, shares[least].places)
+    return shares[0].taken - own.taken
