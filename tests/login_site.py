@@ -44,6 +44,7 @@ class Members:
         """All of them, as a site that is started again does."""
         with self._lock:
             self._pages_left.clear()
+            self.shown_since_login = 0
 
     def answer(self, request: Request) -> Reply:
         with self._lock:

@@ -145,15 +145,22 @@ class Stack:
         """One of Django's to the database of the stack."""
         return _Connection({**connections.settings["default"], "NAME": str(self.database.resolve())}, "default")
 
-    def start(self, *urls: str, allow_private: bool = True, **options: Any) -> UUID:
+    def start(self, *urls: str, allow_private: bool = True, login_fields: Sequence[str] = (), **options: Any) -> UUID:
         """Start a crawl as the web page does, and leave it alone: nothing here wakes it later. It may go to every
-        address, or only to those that the settings allow."""
+        address, or only to those that the settings allow. `login_fields`: "name=value" of a form."""
         # Models can be imported when Django is set up, which whoever imports this may do later.
+        from crawler.core.access.credentials import parse
         from crawler.core.crawl.options import CrawlOptions
         from crawler.crawls.start import start_crawl
+        from crawler.encryption import seal
 
         told = CrawlOptions.from_plain(options)
-        return self.within(lambda: start_crawl(urls, told, allow_private=allow_private).id)
+
+        def begin() -> UUID:
+            sealed = seal(parse(login_fields=login_fields)) if login_fields else ""
+            return start_crawl(urls, told, allow_private=allow_private, sealed=sealed).id
+
+        return self.within(begin)
 
     def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
         with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=20) as database:

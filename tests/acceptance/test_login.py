@@ -18,18 +18,7 @@ pytestmark = pytest.mark.long
 
 
 def start(stack: Stack, site: LoginSite, *, fields: tuple[str, ...] = FIELDS, **options: Any) -> UUID:
-    from crawler.core.access.credentials import parse
-    from crawler.core.crawl.options import CrawlOptions
-    from crawler.crawls.start import start_crawl
-    from crawler.encryption import seal
-
-    told = CrawlOptions.from_plain({"login_url": f"{site.url}/login", **options})
-
-    def begin() -> UUID:
-        sealed = seal(parse(login_fields=fields))
-        return start_crawl([f"{site.url}/"], told, allow_private=True, sealed=sealed).id
-
-    return stack.within(begin)
+    return stack.start(f"{site.url}/", login_fields=fields, login_url=f"{site.url}/login", **options)
 
 
 def outcomes(stack: Stack, crawl: UUID) -> dict[str, str]:

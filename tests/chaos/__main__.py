@@ -28,7 +28,8 @@ from tests.chaos import site as sites
 from tests.chaos.database import Volume
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
-from tests.chaos.expected import Expected, measured, used_as_queue, walked
+from tests.chaos.expected import Expected, measured, of_members, used_as_queue, walked
+from tests.chaos.members import MembersSite
 from tests.chaos.processes import BROWSER_PLACES
 from tests.chaos.report import Ran, Report
 from tests.chaos.run import UNDISTURBED, UNDISTURBED_WITH_BROWSERS, UNDISTURBED_WITH_SCRAPY, Grounds, run
@@ -46,6 +47,8 @@ LOG_LINES = 15  # of each process, shown when a run fails
 
 Find = Callable[[Evidence], Expected]
 
+_KINDS_OF_SITE = {(True, False): "an application", (False, True): "for members"}
+
 
 def main() -> int:
     given = _arguments()
@@ -58,6 +61,8 @@ def main() -> int:
     try:
         if given.render:
             return _with_browsers(given, folder, mount)
+        if given.login:
+            return _with_login(given, folder, mount)
         if given.scrapy:
             adopts_orphans()  # so that a Scrapy whose worker was killed is seen
         made_up = sites.queued if given.queue else sites.generated
@@ -95,6 +100,12 @@ def _with_browsers(given: argparse.Namespace, folder: Path, mount: bool) -> int:
         canary.close()
 
 
+def _with_login(given: argparse.Namespace, folder: Path, mount: bool) -> int:
+    with MembersSite(given.pages or PAGES, given.latency / 1000).serving() as site:
+        grounds = Grounds(folder, prepare(folder / "template"), site, mount, logs_in=True)
+        return _session(given, grounds, lambda found: of_members(site))
+
+
 def _arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bin/chaos", description=__doc__)
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="disturbed runs (default: 1)")
@@ -122,6 +133,9 @@ def _arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         help=f"let so many collectors, at most {MAX_COLLECTORS}, store the results of the crawl (default: 1)",
     )
     parser.add_argument("--scrapy", action="store_true", help="run the pages through Scrapy, with two workers for it")
+    parser.add_argument(
+        "--login", action="store_true", help="crawl a site for members, which ends all sessions at times"
+    )
     parser.add_argument("--render", action="store_true", help="crawl an application whose pages Chromium has to render")
     parser.add_argument(
         "--places",
@@ -155,6 +169,10 @@ def _arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--queue expects each page to have its outcome; leave out --ack-early")
     if given.scrapy and (given.render or find_spec("scrapy") is None):
         parser.error("--scrapy: it needs Scrapy (pip install -r requirements-scrapy.txt), and goes without --render")
+    if given.login and (given.docs or given.render or given.queue or given.ack_early or given.scrapy):
+        parser.error(
+            "--login: it crawls a site of its own, by the engine of this project, and goes with none of the others"
+        )
     if given.seed is None:
         given.seed = random.randrange(1_000_000)
     return given
@@ -180,7 +198,7 @@ def _session(given: argparse.Namespace, grounds: Grounds, find: Find) -> int:
     _say("crawling undisturbed")
     calm = _uninterrupted(grounds, calm_schedule, None)
     pages = batch_pages()
-    named = str(given.docs or ("an application" if grounds.renders else "made up"))
+    named = str(given.docs or _KINDS_OF_SITE.get((grounds.renders, grounds.logs_in), "made up"))
     named += f", {grounds.collectors} collectors" if grounds.collectors > 1 else ""
     expected = measured(calm) if given.docs else find(calm)
     if faults := judge(calm, expected, pages).faults:
@@ -193,7 +211,9 @@ def _session(given: argparse.Namespace, grounds: Grounds, find: Find) -> int:
         for number in range(given.runs):
             ran.append(_one(given, grounds, expected, None if given.docs else find, pages, number, left_out))
     finally:
-        report = Report(named, calm, ran, left_out, grounds.renders, grounds.acks_early, grounds.is_queue)
+        report = Report(
+            named, calm, ran, left_out, grounds.renders, grounds.acks_early, grounds.is_queue, grounds.logs_in
+        )
         _write(given, report)
         print(report.text())
     return 0 if report.exact and report.in_time else 1
@@ -208,7 +228,14 @@ def _one(
     number: int,
     left_out: tuple[str, ...],
 ) -> Ran:
-    schedule = draw(given.seed + number, left_out, rendered=grounds.renders, queue=grounds.is_queue, more=grounds.more)
+    schedule = draw(
+        given.seed + number,
+        left_out,
+        rendered=grounds.renders,
+        queue=grounds.is_queue,
+        login=grounds.logs_in,
+        more=grounds.more,
+    )
     _say(f"run {number + 1}/{given.runs}: {schedule}")
     evidence = _uninterrupted(grounds, schedule, len(expected.hits))
     verdict = judge(evidence, find(evidence) if find else expected, pages)
@@ -253,7 +280,7 @@ def _explain(
         _say(f"  --- {log.name}")
         for line in log.read_text(errors="replace").splitlines()[-LOG_LINES:]:
             _say(f"  {line}")
-    site = f" --docs {given.docs}" if given.docs else " --render" if given.render else ""
+    site = f" --docs {given.docs}" if given.docs else " --render" if given.render else " --login" if given.login else ""
     pages = f" --pages {given.pages}" if given.pages else ""
     pages += f" --places {given.places}" if given.places else ""
     early = " --ack-early" if given.ack_early else " --queue" if given.queue else ""

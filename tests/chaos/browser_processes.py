@@ -1,5 +1,4 @@
-"""The processes of a browser worker: Playwright's Node.js, and Chromium with its own (Linux). And Scrapy's of a worker
-for it."""
+"""The processes below a worker: Playwright's Node.js, Chromium with its own, Scrapy (Linux)."""
 
 from __future__ import annotations
 

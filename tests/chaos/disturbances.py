@@ -16,6 +16,7 @@ from random import Random
 import redis
 
 from tests.chaos import browser_disturbances as browsers
+from tests.chaos import members
 from tests.chaos import queue_disturbances as queue
 from tests.chaos import scrapy_disturbances as scrapy
 from tests.chaos.processes import Place, Role, children_of, family, send
@@ -44,6 +45,7 @@ class Kind:
     renders: bool = True  # may happen where pages need a browser
     queue: bool = False  # what a user does to a crawl that is used as a queue
     in_browsers: InBrowsers = InBrowsers.UNDER_WAY  # what it may have rendered again
+    login: bool = False  # what a site does to its sessions
 
 
 def kill_stock_worker(scene: Scene, dice: Random) -> str | None:
@@ -325,6 +327,7 @@ KINDS = {
         Kind("add-pages", queue.add_pages, 3, resets=False, renders=False, queue=True),
         Kind("request-again", queue.request_again, 3, resets=False, renders=False, queue=True),
         Kind("change-options", queue.change_options, 3, resets=False, renders=False, queue=True),
+        Kind("end-sessions", members.end_sessions, renders=False, login=True),
         Kind("kill-scrapy", scrapy.kill_scrapy, 5, _SCRAPY),
         Kind("kill-scrapy-worker", scrapy.kill_scrapy_worker, 5, _SCRAPY),
         Kind("kill-everything", browsers.kill_everything_with_browsers, 1.5, _BROWSER, in_browsers=InBrowsers.ALL),
@@ -332,9 +335,9 @@ KINDS = {
 }
 
 
-def kinds_of(*, rendered: bool, queue: bool = False, scrapy: bool = False) -> list[Kind]:
-    """What can be done to a crawl with browser workers, or to one without; what users do only to a `queue`, and what
-    strikes workers for Scrapy only where they run."""
-    kinds = [kind for kind in KINDS.values() if queue or not kind.queue]
+def kinds_of(*, rendered: bool, queue: bool = False, scrapy: bool = False, login: bool = False) -> list[Kind]:
+    """What can be done to a crawl with browser workers, or to one without; what users do only to a `queue`, what
+    strikes workers for Scrapy only where they run, and what ends sessions only where there is a `login`."""
+    kinds = [kind for kind in KINDS.values() if (queue or not kind.queue) and (login or not kind.login)]
     kinds = [kind for kind in kinds if scrapy or Role.SCRAPY not in kind.needs]
     return [kind for kind in kinds if (kind.renders if rendered else Role.BROWSER not in kind.needs)]

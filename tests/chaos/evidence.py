@@ -15,7 +15,8 @@ import redis
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.frontier.browser_places import BrowserPlaces
 from tests.chaos.browser_processes import orphans
-from tests.chaos.hooked import CALLED, KILLS
+from tests.chaos.hooked import CALLED, HANG, strikes_in
+from tests.chaos.members import MembersSite
 from tests.chaos.memory import Memory
 from tests.chaos.processes import BROWSER_PLACES, Role, children_of
 from tests.chaos.scene import Clocked, Scene, Struck
@@ -82,16 +83,23 @@ class Evidence:
     announced: float | None  # seconds from the last closing to the notice, where nothing was being disturbed
     shown: Mapping[str, Shown] = field(default_factory=dict)  # URL -> of pages that were rendered
     places: int = BROWSER_PLACES  # of each browser worker
+    titles: Mapping[str, str] = field(default_factory=dict)  # URL -> as stored
+    logins: int = 0  # times that the form was sent
     knocks: int = 0  # connections to the address that no page may reach
     rounds: int = 1
     user: User | None = None  # who uses the crawl as a queue; else no page is opened again
-    hook_kills: int = 0  # processes that a hook has killed
+    hook_strikes: Mapping[str, int] = field(default_factory=dict)  # what hooks did to their processes -> times
     not_called: Sequence[str] = ()  # calls of hooks that were not made
 
     @property
     def opened(self) -> Counter[str]:
         """Path -> times it was opened again."""
         return Counter(urlsplit(closing.url).path for closing in self.closings if closing.new == 0)
+
+    @property
+    def hook_kills(self) -> int:
+        """Processes that a hook has killed."""
+        return sum(times for what, times in self.hook_strikes.items() if what != HANG)
 
     @property
     def left_out(self) -> int:
@@ -132,17 +140,19 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         hits=scene.site.hits,
         deaths={urlsplit(row["url"]).path: row["deaths"] for row in rows if row["deaths"]},
         struck=tuple(scene.struck),
-        crew=tuple(place.role for place in scene.crew.workers(Role.STOCK, Role.OWN, Role.BROWSER)),
+        crew=tuple(place.role for place in scene.crew.workers(Role.STOCK, Role.OWN, Role.BROWSER, Role.SCRAPY)),
         seconds=seconds,
         refetches=_times(scene, Clocked.REFETCH),
         revivals=_times(scene, Clocked.REVIVAL),
         announced=_announced(scene, calm),
         shown={row["url"]: (row["rendering"], row["title"]) for row in rows if row["rendering"]},
         places=scene.places,
+        titles={row["url"]: row["title"] for row in rows},
+        logins=scene.site.members.logins if isinstance(scene.site, MembersSite) else 0,
         knocks=len(scene.canary.knocks) if scene.canary else 0,
         rounds=crawl["round"],
         user=scene.user,
-        hook_kills=len(list(scene.hooks.glob(KILLS))),
+        hook_strikes=strikes_in(scene.hooks),
         not_called=not_called(scene) if scene.user else (),
     )
 

@@ -10,8 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.chaos.evidence import Evidence, Page, Shown
+from tests.chaos.members import LOGIN, WELCOME, MembersSite
 from tests.chaos.queue_disturbances import ARCHIVE
 from tests.chaos.site import Content, Site
+from tests.login_site import FORM_TITLE
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Expected:
     hits: Mapping[str, int]  # path -> requests that are needed
     receipt: Mapping[str, Any]
     shown: Mapping[str, Shown] = field(default_factory=dict)  # of pages that a browser renders
+    titles: Mapping[str, str] = field(default_factory=dict)  # URL -> of pages behind a log-in
 
 
 def measured(undisturbed: Evidence) -> Expected:
@@ -51,6 +54,14 @@ def used_as_queue(site: Site, content: Content, evidence: Evidence) -> Expected:
             if path in there:
                 pages[site.origin + path] = ("excluded", None)
     return Expected(pages, hits, _receipt({_path(url): page for url, page in pages.items()}))
+
+
+def of_members(site: MembersSite) -> Expected:
+    """Each page once, and what one log-in requests: the form twice, and the page it leads to."""
+    pages = dict.fromkeys(site.members.expected, ("2xx", 200))
+    titles = {url: FORM_TITLE if _path(url) == LOGIN else "A page" for url in pages}
+    hits = Counter(["/robots.txt", LOGIN, LOGIN, WELCOME, *map(_path, pages)])
+    return Expected(pages, hits, _receipt({_path(url): page for url, page in pages.items()}), titles=titles)
 
 
 def _path(url: str) -> str:

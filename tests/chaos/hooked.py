@@ -1,12 +1,15 @@
-"""The hook of a chaos run: of some pages it raises, of others it hangs or kills its own process, once each; and it
-writes down what it was called with after the commit."""
+"""The hook of a chaos run: in some calls it raises, in others it hangs or kills its own process; and it notes what it
+was called with after the commit.
+
+Calls are counted over all processes of the run, so that it strikes as often on a small site as on a large one, where
+further calls follow.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-import zlib
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,50 +18,66 @@ from crawler.hooks import CrawlFinished, Found, PageClosed, PageSeen, Response
 FOLDER = "CHAOS_HOOKS"  # the variable that names where it notes things
 HARSH = f"{__name__}.Harsh"
 HOOK_SECONDS = 0.5
-CALLED, KILLS = "called", "kill-*"  # in that folder
+CALLED = "called"  # in that folder
+KILL_IN_PAGE, KILL_BEFORE, KILL_AFTER, HANG = "kill-page", "kill-before", "kill-after", "hang-page"
+KILLS = (KILL_IN_PAGE, KILL_BEFORE, KILL_AFTER)
+"""What it does, and how the names of the files begin that say so."""
+
+HANGING_CALLS, RAISING_CALLS = frozenset({8, 20, 60, 180}), frozenset({14, 32, 90, 270})
+DEADLY_CALLS = frozenset({5, 26, 150})
+DEADLY_NOTES, NOTES_BEFORE_DEATH = frozenset({10, 110}), frozenset({30, 210})
 
 
 class Harsh:
     def on_page(self, page: PageSeen, response: Response) -> Found | None:
-        match _share(page.url, 150):
-            case 3:
-                _kill_once("page", page.url)
-            case 40 | 80 if _is_first("hang", page.url):
-                time.sleep(3 * HOOK_SECONDS)
-            case 50 | 100:
-                raise ValueError("no price")
+        call = _number("page")
+        if call in DEADLY_CALLS:
+            _kill(KILL_IN_PAGE, call)
+        if call in HANGING_CALLS:
+            _struck(HANG, call)
+            time.sleep(3 * HOOK_SECONDS)
+        if call in RAISING_CALLS:
+            raise ValueError("no price")
         return Found({"seen": True})
 
     def on_closed(self, page: PageClosed) -> None:
-        if _share(page.url, 211) == 1:
-            _kill_once("before", page.url)
+        call = _number("closed")
+        if call in DEADLY_NOTES:
+            _kill(KILL_BEFORE, call)
         _note(f"closed {urlsplit(page.url).path}")
-        if _share(page.url, 211) == 2:
-            _kill_once("after", page.url)
+        if call in NOTES_BEFORE_DEATH:
+            _kill(KILL_AFTER, call)
 
     def on_finished(self, crawl: CrawlFinished) -> None:
         _note(f"finished {crawl.round}")
 
 
-def _share(url: str, of: int) -> int:
-    return zlib.crc32(urlsplit(url).path.encode()) % of
+def strikes_in(folder: Path) -> dict[str, int]:
+    """What hooks of a run did -> how often."""
+    return {what: len(list(folder.glob(f"{what}-*"))) for what in (*KILLS, HANG)}
 
 
 def _folder() -> Path:
     return Path(os.environ[FOLDER])
 
 
-def _is_first(what: str, url: str) -> bool:
+def _number(what: str) -> int:
+    """Of this call, from 1 on."""
+    file = os.open(_folder() / f"calls-{what}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
-        (_folder() / f"{what}-{zlib.crc32(url.encode())}").touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
+        os.write(file, b".")
+        return os.lseek(file, 0, os.SEEK_CUR)
+    finally:
+        os.close(file)
 
 
-def _kill_once(what: str, url: str) -> None:
-    if _is_first(f"kill-{what}", url):
-        os.kill(os.getpid(), signal.SIGKILL)
+def _struck(what: str, call: int) -> None:
+    (_folder() / f"{what}-{call}").touch()
+
+
+def _kill(what: str, call: int) -> None:
+    _struck(what, call)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _note(line: str) -> None:

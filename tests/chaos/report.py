@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.chaos.disturbances import kinds_of
 from tests.chaos.evidence import Evidence
+from tests.chaos.hooked import HANG, KILLS
 from tests.chaos.processes import Role
 from tests.chaos.schedule import Schedule
 from tests.chaos.verdict import Verdict
@@ -53,6 +54,7 @@ class Report:
     renders: bool = False
     acks_early: bool = False
     is_queue: bool = False
+    logs_in: bool = False
 
     @property
     def exact(self) -> bool:
@@ -74,7 +76,7 @@ class Report:
             ("disturbances", str(kinds.total())),
             *(
                 (f"- {kind.name}", "left out on this machine" if kind.name in self.left_out else str(kinds[kind.name]))
-                for kind in kinds_of(rendered=self.renders, queue=self.is_queue, scrapy=with_scrapy)
+                for kind in kinds_of(rendered=self.renders, queue=self.is_queue, scrapy=with_scrapy, login=self.logs_in)
             ),
             ("pages in all", str(sum(len(ran.evidence.pages) for ran in self.ran))),
             ("pages lost", self._number("lost")),
@@ -90,6 +92,7 @@ class Report:
             *self._lost_with_workers(),
             *self._rendered(),
             *self._used_as_queue(),
+            *self._logged_in(),
             *((label, _seconds(slowest, number, target)) for label, slowest, number, target in self._times()),
         ]
 
@@ -113,7 +116,15 @@ class Report:
             ("pages that a pattern left out", str(sum(ran.evidence.left_out for ran in self.ran))),
             ("rounds", str(sum(ran.evidence.rounds for ran in self.ran))),
             ("workers that a hook has killed", str(sum(ran.evidence.hook_kills for ran in self.ran))),
+            ("- in on_page / on_closed, before or after its note", self._struck(*KILLS)),
+            ("calls of on_page that hung", self._struck(HANG)),
         ]
+
+    def _logged_in(self) -> list[tuple[str, str]]:
+        return [("log-ins", str(sum(ran.evidence.logins for ran in self.ran)))] if self.logs_in else []
+
+    def _struck(self, *names: str) -> str:
+        return " / ".join(str(sum(ran.evidence.hook_strikes.get(name, 0) for ran in self.ran)) for name in names)
 
     def _rendered(self) -> list[tuple[str, str]]:
         if not self.renders:

@@ -14,6 +14,7 @@ from django.test.utils import override_settings
 from tests.chaos import evidence
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
+from tests.chaos.members import LOGIN
 from tests.chaos.processes import BROWSER_PLACES, Role
 from tests.chaos.queue_disturbances import ARCHIVE
 from tests.chaos.scene import Scene, for_so_long, set_up
@@ -22,6 +23,7 @@ from tests.chaos.shop import SITE_ADDRESS
 from tests.chaos.site import Site
 from tests.chaos.user import Call, User
 from tests.hostile.server import Canary
+from tests.login_site import FIELDS, SIGN
 
 FINISH_SECONDS = 120.0  # after the last disturbance; a crawl that is not finished then is stuck
 NOTICE_SECONDS = 200.0  # a delivery that was interrupted is tried again after two minutes
@@ -50,6 +52,7 @@ class Grounds:
     runs_scrapy: bool = False  # the pages go through Scrapy
     places: int = BROWSER_PLACES  # of each browser worker: pages it renders at a time
     collectors: int = 1  # of each crawl
+    logs_in: bool = False  # the site is one for members
 
     @property
     def more(self) -> tuple[Role, ...]:
@@ -113,6 +116,9 @@ def run(
 
 def _start(scene: Scene, grounds: Grounds) -> UUID:
     told = {"notify_webhooks": [grounds.site.hook]}
+    if grounds.logs_in:
+        login = {"login_url": f"{grounds.site.origin}{LOGIN}", "login_check": scene.dice.choice(("", SIGN))}
+        return scene.stack.start(f"{grounds.site.origin}/", login_fields=FIELDS, **login, **told)
     if not grounds.renders:
         more: dict[str, object] = {"ack": "early"} if grounds.acks_early else {}
         more |= {"engine": "scrapy"} if grounds.runs_scrapy else {}

@@ -27,6 +27,7 @@ BROWSER_CREWS: tuple[tuple[float, tuple[Role, ...]], ...] = (
 
 LEAST, MOST = 4, 6  # disturbances in a run
 USED = 8  # what users do in a run, besides, if it is used as a queue
+SESSIONS_ENDED = 3  # times, besides, by a site that wants a log-in
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,12 @@ def draw(
     *,
     rendered: bool = False,
     queue: bool = False,
+    login: bool = False,
     more: tuple[Role, ...] = (),
 ) -> Schedule:
     """The schedule of a seed. `left_out`: kinds that cannot be had on this machine. `rendered`: for browser workers.
-    `queue`: with a user who uses the crawl as one. `more`: workers beside those that are drawn."""
+    `queue`: with a user who uses the crawl as one. `login`: of a site that ends sessions. `more`: workers beside those
+    that are drawn."""
     dice, crews = Random(seed), BROWSER_CREWS if rendered else CREWS
     crew = dice.choices([crew for _, crew in crews], [weight for weight, _ in crews])[0] + more
     kinds = [
@@ -78,15 +81,19 @@ def draw(
         Planned(kind.name, round(at, 3), dice.random() < 0.6, dice.randrange(1 << 30))
         for kind, at in zip(_without_repetition(kinds, number, dice), moments, strict=True)
     )
-    return Schedule(seed, crew, _with_users(planned, dice) if queue else planned)
+    if queue:
+        planned = _with(planned, [kind for kind in kinds_of(rendered=False, queue=True) if kind.queue], USED, dice)
+    if login:
+        kinds = [kind for kind in kinds_of(rendered=False, login=True) if kind.login]
+        planned = _with(planned, kinds, SESSIONS_ENDED, dice)
+    return Schedule(seed, crew, planned)
 
 
-def _with_users(planned: tuple[Planned, ...], dice: Random) -> tuple[Planned, ...]:
-    """Users do the same again and again, and do not wait for anything to settle."""
-    kinds = [kind for kind in kinds_of(rendered=False, queue=True) if kind.queue]
-    drawn = dice.choices(kinds, [kind.weight for kind in kinds], k=USED)
-    users = (Planned(kind.name, round(dice.uniform(0.02, 1), 3), False, dice.randrange(1 << 30)) for kind in drawn)
-    return tuple(sorted((*planned, *users), key=lambda each: each.at))
+def _with(planned: tuple[Planned, ...], kinds: Sequence[Kind], number: int, dice: Random) -> tuple[Planned, ...]:
+    """Users and sites do the same again and again, and do not wait for anything to settle."""
+    drawn = dice.choices(kinds, [kind.weight for kind in kinds], k=number)
+    others = (Planned(kind.name, round(dice.uniform(0.02, 1), 3), False, dice.randrange(1 << 30)) for kind in drawn)
+    return tuple(sorted((*planned, *others), key=lambda each: each.at))
 
 
 def _without_repetition(kinds: Sequence[Kind], number: int, dice: Random) -> list[Kind]:

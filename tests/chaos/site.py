@@ -66,9 +66,12 @@ class Site(Server):
             self.receive(request.body)
             return Reply("taken")
         reply = self.page_at(path)
+        self.answered(path)
+        return reply
+
+    def answered(self, path: str) -> None:
         with self._lock:
             self._answered.add(path)
-        return reply
 
     def page_at(self, path: str) -> Reply:
         with self._lock:

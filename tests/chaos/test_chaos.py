@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.database import Volume
-from tests.chaos.expected import used_as_queue, walked
+from tests.chaos.expected import of_members, used_as_queue, walked
+from tests.chaos.hooked import HANG, KILLS
+from tests.chaos.members import MembersSite
 from tests.chaos.processes import Role
 from tests.chaos.run import Grounds, run
 from tests.chaos.scene import prepare
@@ -116,3 +118,38 @@ def test_a_crawl_that_users_add_to_and_change_ends_exactly_each_round(tmp_path: 
     assert judge(evidence, expected, batch_pages()).faults == [], "\n".join(said)
     assert evidence.rounds > 1
     assert evidence.opened
+    assert all(evidence.hook_strikes[what] for what in (*KILLS, HANG)), evidence.hook_strikes
+
+
+@pytest.mark.long
+def test_a_crawl_ends_exactly_though_scrapy_and_its_workers_are_killed(grounds: Grounds) -> None:
+    """Each kill has a page in hand; the processes of Scrapy that a killed worker leaves end by themselves."""
+    pytest.importorskip("scrapy", reason="Scrapy is not installed")
+    planned = (
+        Planned("kill-scrapy", 0.1, False, 1),
+        Planned("kill-scrapy-worker", 0.4, False, 2),
+        Planned("kill-scrapy", 0.5, False, 3),
+    )
+    expected, said = walked(grounds.site, CONTENT), list[str]()
+    through_scrapy = replace(grounds, runs_scrapy=True)
+    schedule = Schedule(6, (STOCK, OWN, *through_scrapy.more), planned)
+    evidence = run(through_scrapy, schedule, len(expected.hits), said.append)
+    assert judge(evidence, expected, batch_pages()).faults == [], "\n".join(said)
+    assert [struck.kind for struck in evidence.struck] == [each.kind for each in planned], said
+
+
+@pytest.mark.long
+def test_a_crawl_that_logs_in_ends_exactly_though_the_site_ends_all_sessions(tmp_path: Path) -> None:
+    planned = (
+        Planned("end-sessions", 0.2, False, 1),
+        Planned("kill-stock-worker", 0.3, False, 2),
+        Planned("end-sessions", 0.5, False, 3),
+        Planned("flush-redis", 0.7, False, 4),
+    )
+    said = list[str]()
+    with MembersSite(80, LATENCY).serving() as site:
+        grounds = Grounds(tmp_path, prepare(tmp_path / "template"), site, mount=False, logs_in=True)
+        expected = of_members(site)
+        evidence = run(grounds, Schedule(7, (STOCK, OWN), planned), len(expected.hits), said.append)
+    assert judge(evidence, expected, batch_pages()).faults == [], "\n".join(said)
+    assert evidence.logins > [struck.kind for struck in evidence.struck].count("end-sessions") > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.chaos.disturbances import KINDS, kinds_of
 from tests.chaos.processes import Role
-from tests.chaos.schedule import LEAST, MOST, USED, draw
+from tests.chaos.schedule import LEAST, MOST, SESSIONS_ENDED, USED, draw
 
 
 def test_a_seed_gives_the_same_schedule_again() -> None:
@@ -40,6 +40,12 @@ def test_a_queue_has_users_besides() -> None:
     ) - names(rendered=False)
     assert sum(KINDS[planned.kind].queue for planned in drawn) == USED * len(schedules)
     assert all([planned.at for planned in each.planned] == sorted(at.at for at in each.planned) for each in schedules)
+
+
+def test_a_site_for_members_ends_sessions_besides() -> None:
+    drawn = [planned.kind for seed in range(100) for planned in draw(seed, login=True).planned]
+    assert drawn.count("end-sessions") == SESSIONS_ENDED * 100
+    assert "end-sessions" not in names(rendered=False)
 
 
 def test_workers_for_scrapy_are_struck_beside_the_others() -> None:

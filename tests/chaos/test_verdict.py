@@ -172,6 +172,23 @@ def test_pages_lost_with_a_killed_worker_are_counted_exactly() -> None:
     assert verdict(**lost, struck=evidence.struck).lost  # where none may be lost
 
 
+FOR_MEMBERS = replace(EXPECTED, titles={NEXT: "A page"})
+
+
+@pytest.mark.parametrize(
+    ("heap", "changes"),
+    [
+        pytest.param("lost", {"titles": {NEXT: "Log in"}, "logins": 1}, id="a page stored as the form"),
+        pytest.param("counted", {"titles": {NEXT: "A page"}, "logins": 2}, id="a log-in too many"),
+    ],
+)
+def test_what_is_wrong_with_a_log_in_is_said(heap: str, changes: dict[str, Any]) -> None:
+    flawless = replace(FLAWLESS, titles={NEXT: "A page"}, logins=1)
+    assert judge(flawless, FOR_MEMBERS, batch_pages=10).faults == []
+    (fault,) = judge(replace(flawless, **changes), FOR_MEMBERS, batch_pages=10).faults
+    assert fault.startswith(heap)
+
+
 def asked_again(*answers: int | None) -> dict[str, Any]:
     """A user opened /next again, in the next round."""
     user = User(Path(), {}, "http://site")

@@ -74,7 +74,7 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
         stuck=stuck,
         told=() if stuck else tuple(_told(evidence)),
         left=() if stuck else tuple(_left(evidence)),
-        counted=() if stuck else tuple(_counted(evidence, expected)),
+        counted=() if stuck else (*_counted(evidence, expected), *_logged_in(evidence, expected, resets)),
         blamed=() if stuck else tuple(_blamed(evidence)),
         refetched=(Counter(evidence.hits) - Counter(expected.hits)).total(),
         allowed=allowed,
@@ -118,6 +118,9 @@ def _lost(evidence: Evidence, expected: Expected) -> Iterator[str]:
         found, wanted = evidence.shown.get(url), expected.shown.get(url)
         if found != wanted:
             yield f"{url} was rendered as {found}, not {wanted}"
+    for url, title in expected.titles.items():
+        if url in evidence.pages and evidence.titles.get(url) != title:
+            yield f"{url} was stored as {evidence.titles.get(url)!r}, not {title!r}"
     if evidence.knocks:
         yield f"{evidence.knocks} connections reached the address that no page may reach"
 
@@ -204,6 +207,13 @@ def _counted(evidence: Evidence, expected: Expected) -> Iterator[str]:
     if Counter(counters.outcomes) != outcomes or Counter(counters.statuses) != statuses:
         yield f"the crawl counts {dict(counters.outcomes)} {dict(counters.statuses)}, not {outcomes} {statuses}"
     yield from _receipt(evidence.receipt, expected.receipt)
+
+
+def _logged_in(evidence: Evidence, expected: Expected, resets: int) -> Iterator[str]:
+    """Once, and once more after each disturbance that ends a session, or loses it; of which each may also strike the
+    worker that logs in."""
+    if expected.titles and evidence.logins > 1 + 2 * resets:
+        yield f"it logged in {evidence.logins} times, with {resets} disturbances that end a session or a worker"
 
 
 def _blamed(evidence: Evidence) -> Iterator[str]:
