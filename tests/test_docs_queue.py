@@ -204,3 +204,14 @@ def test_the_python_example_adds_pages_tells_what_was_refused_and_finishes_the_c
     assert page.not_before == pytest.approx(in_an_hour.timestamp(), abs=MOMENT_S)
     crawl.refresh_from_db()
     assert (crawl.chosen.stay_open, crawl.state) == (False, "running")  # its page is open for an hour yet
+
+
+def test_the_bodies_of_the_curl_examples_are_taken(crawl: Crawl) -> None:
+    from crawler.api.routes.queue import PagesToAdd
+
+    all_alike, own = (
+        PagesToAdd.model_validate_json(body) for body in re.findall(r"-d '(\{.*?\})'", DOCUMENT, re.DOTALL)
+    )
+    assert (len(all_alike.urls), all_alike.place().priority) == (2, 9)
+    pages = [(page.place.priority, page.place.ttl, page.meta, page.why) for page in own.pages()]
+    assert pages == [(None, None, None, ""), (9, 1800.0, {"customer": "4711"}, ""), (None, None, None, "")]

@@ -7,7 +7,7 @@ errors are raised, and nothing was changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -15,6 +15,7 @@ from uuid import UUID
 from crawler import clock
 from crawler.core.crawl.placement import Added, AskedAgain, Refused, placed
 from crawler.core.errors import BadInput
+from crawler.core.url_lists.wanted import of_item
 from crawler.crawls import change as changing
 from crawler.crawls import control
 from crawler.crawls.change import Changed
@@ -33,7 +34,7 @@ class NoCrawl(LookupError):
 
 def add(
     crawl: Crawl | UUID | str,
-    urls: Iterable[str],
+    urls: Iterable[str | Mapping[str, Any]],
     *,
     priority: int | None = None,
     delay: float | None = None,
@@ -47,10 +48,14 @@ def add(
     `not_before` (aware), and not later than `ttl` seconds after that. A page that is open already gets the time and
     priority that are given; one that has its outcome is requested only if it is wanted `again`. A crawl that was over
     runs again.
+
+    Instead of a URL there may be a mapping with the names of a list's columns: `url`, and `priority`, `ttl`,
+    `not_before` in place of the arguments; all others are carried to the results of a new page as its `meta`.
     """
-    at = _epoch(not_before)
-    place = placed(priority, delay, at, ttl, clock.epoch_seconds())
-    return _found(adding.add(_id_of(crawl), list(urls), place, again=again))
+    now = clock.epoch_seconds()
+    place = placed(priority, delay, _epoch(not_before), ttl, now)
+    pages = [of_item(_with_epoch(item), place, now) for item in urls]
+    return _found(adding.add(_id_of(crawl), pages, again=again))
 
 
 def again(
@@ -91,6 +96,12 @@ def _epoch(moment: datetime | None) -> float | None:
     if moment is not None and moment.tzinfo is None:
         raise BadInput("not_before", "The time must name its zone, such as datetime.UTC.")
     return None if moment is None else moment.timestamp()
+
+
+def _with_epoch(item: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
+    """The item with its time, if that is a `datetime`, in epoch seconds."""
+    at = None if isinstance(item, str) else item.get("not_before")
+    return {**item, "not_before": _epoch(at)} if isinstance(at, datetime) and not isinstance(item, str) else item
 
 
 def _found(done: T | None) -> T:

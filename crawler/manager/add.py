@@ -4,7 +4,7 @@ its next round."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -15,6 +15,7 @@ from crawler.accounts import audit
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.placement import MAX_URLS, REASONS_TOLD, Added, AskedAgain, Placement, Refused
 from crawler.core.errors import BadInput
+from crawler.core.url_lists.wanted import Wanted
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import from_person, host_and_port, host_of
 from crawler.crashpoints import crash_point
@@ -27,7 +28,6 @@ from crawler.notices.outbox import request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import additions, queries
-from crawler.storage.additions import Meta
 from crawler.storage.queries import OpenPage
 
 log = logging.getLogger(__name__)
@@ -35,32 +35,27 @@ log = logging.getLogger(__name__)
 MAX_LOOKUPS = 20  # host names that are resolved; others are judged when they are requested, as all are
 PAGES_PER_TRANSACTION = 5_000  # that are asked for again
 
+ANYWHERE = Placement()
+
 LOADING = "Its list is still being read; add pages once the crawl runs."
 
 
 def add(
-    crawl_id: UUID,
-    references: Sequence[str],
-    place: Placement,
-    *,
-    again: bool = False,
-    meta: Mapping[str, Meta] | None = None,
+    crawl_id: UUID, pages: Sequence[str | Wanted], place: Placement = ANYWHERE, *, again: bool = False
 ) -> Added | None:
     """Add pages by their URLs as a user types them, 10,000 at most, in one transaction; None if there is no such crawl.
 
-    An open page gets the time and priority that are named; a closed one stays closed unless it is wanted `again`.
-    `meta`: what is carried to the results of a new page, by its URL as it is given. BadInput for too many URLs, and
-    while the crawl's list is being read; a URL that cannot be added is told in the answer.
+    An open page gets the time and priority that are named, which are those of `place` where a page has none of its own;
+    a closed one stays closed unless it is wanted `again`. Of two with one URL the first counts. BadInput for too many,
+    and while the crawl's list is being read; a URL that cannot be added is told in the answer.
     """
-    if len(references) > MAX_URLS:
-        raise BadInput("urls", f"Add {MAX_URLS:,} URLs at most at a time, not {len(references):,}.")
+    if len(pages) > MAX_URLS:
+        raise BadInput("urls", f"Add {MAX_URLS:,} URLs at most at a time, not {len(pages):,}.")
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         return None
-    judged = dict(_judged(crawl, references))
-    refused = [Refused(given, why) for given, (_, why) in judged.items() if why]
-    urls = list(dict.fromkeys(url for url, why in judged.values() if not why))
-    carried = {judged[given][0]: values for given, values in (meta or {}).items()}
+    placed = [Wanted(page, place) if isinstance(page, str) else page for page in pages]
+    wanted, refused = _sorted_out(crawl, placed)
     queues.connection().ping()
     now, context = clock.epoch_seconds(), context_of(crawl)
     ready_queue = context.frontier.ready_queue
@@ -73,7 +68,7 @@ def add(
         if crawl is None:
             return None
         was_over = crawl.is_over
-        done = additions.add(crawl_id, urls, place, now, again=again, handed_out=handed_out, meta=carried)
+        done = additions.add(crawl_id, wanted, now, again=again, handed_out=handed_out)
         counts = {"added": done.added, "moved": len(done.moved), "again": len(done.again)}
         if done.added or done.again:
             begin_round_if_over(crawl, now)
@@ -162,6 +157,19 @@ def _take_effect(crawl: Crawl, moved: Sequence[OpenPage], again: Sequence[int]) 
         request_delivery(crawl)
     except RedisError as error:
         log.warning("pages of crawl %s wait for Redis: %s", crawl.id, error, extra=logs.of(crawl.id))
+
+
+def _sorted_out(crawl: Crawl, pages: Sequence[Wanted]) -> tuple[dict[str, Wanted], list[Refused]]:
+    """The pages by their normalised URLs, and those that are refused, each once."""
+    judged = dict(_judged(crawl, [page.url for page in pages if not page.why]))
+    wanted, refused = dict[str, Wanted](), dict[str, Refused]()
+    for page in pages:
+        url, why = ("", page.why) if page.why else judged[page.url]
+        if why:
+            refused.setdefault(page.url, Refused(page.url, why))
+        else:
+            wanted.setdefault(url, page)
+    return wanted, list(refused.values())
 
 
 def _judged(crawl: Crawl, references: Sequence[str]) -> Iterator[tuple[str, tuple[str, str]]]:

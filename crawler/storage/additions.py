@@ -17,6 +17,7 @@ from crawler.core.crawl.placement import Placement
 from crawler.core.crawl.priorities import priority_of
 from crawler.core.crawl.retries import expiry
 from crawler.core.url_lists.entries import Entry
+from crawler.core.url_lists.wanted import Wanted
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad
 from crawler.storage import queries, sql
@@ -32,9 +33,6 @@ NOT_AGAIN = (Outcome.TRAP, Outcome.EXTERNAL)
 HandedOut = Callable[[Sequence[OpenPage]], set[int]]
 """The ids of those pages that are handed out to a fetch job now."""
 
-Meta = Mapping[str, Any]
-"""Name -> value, of a line in a list."""
-
 T = TypeVar("T")
 
 
@@ -49,40 +47,30 @@ class Changed:
     closed: tuple[str, ...] = ()  # URLs of those that stay closed
 
 
-def add(
-    crawl: UUID,
-    urls: Sequence[str],
-    place: Placement,
-    now: float,
-    *,
-    again: bool,
-    handed_out: HandedOut,
-    meta: Mapping[str, Meta] | None = None,
-) -> Changed:
-    """Insert the pages with these URLs (normalised, each once), like start pages; give those that are open their new
-    place, and open closed ones if they are wanted `again`. All in one transaction. `meta`: URL -> what is
-    carried to the results of a new page.
+def add(crawl: UUID, wanted: Mapping[str, Wanted], now: float, *, again: bool, handed_out: HandedOut) -> Changed:
+    """Insert these pages (by their normalised URLs), like start pages; give those that are open their new place, and
+    open closed ones if they are wanted `again`. All in one transaction.
 
     A page that is handed out keeps its priority: its entry in the ready queue is found by it.
     """
     with change_of(crawl, now) as (row, change):
-        known = {bytes(page.key): page for page in _rows_of(crawl, map(key_of, urls))}
-        new = [url for url in urls if key_of(url) not in known]
-        change.discovered = _insert(row, new, place, change, now, meta or {})
+        known = {bytes(page.key): page for page in _rows_of(crawl, map(key_of, wanted))}
+        change.discovered = _insert(row, [page for page in wanted.items() if key_of(page[0]) not in known], change, now)
         open_pages = [_as_open(page) for page in known.values() if page.status == Page.OPEN]
-        is_moved = bool(open_pages) and place.is_given
-        if is_moved:
-            _move(row, open_pages, place, change, now, handed_out)
+        places = {known[key].pk: page.place for url, page in wanted.items() if (key := key_of(url)) in known}
+        moved = [page for page in open_pages if places[page.id].is_given]
+        if moved:
+            _move(row, moved, places, change, now, handed_out)
         closed = [page for page in known.values() if page.status == Page.CLOSED]
-        wanted = [page.id for page in closed if again and _may_open(page)]
-        if wanted:
-            _open_again(row, wanted, place, change, now)
+        ids = [page.pk for page in closed if again and _may_open(page)]
+        if ids:
+            _open_again(row, ids, places, change, now)
     return Changed(
         added=change.discovered,
-        moved=tuple(open_pages) if is_moved else (),
-        waiting=0 if is_moved else len(open_pages),
-        again=tuple(wanted),
-        closed=tuple(page.url for page in closed if page.id not in set(wanted)),
+        moved=tuple(moved),
+        waiting=len(open_pages) - len(moved),
+        again=tuple(ids),
+        closed=tuple(page.url for page in closed if page.id not in set(ids)),
     )
 
 
@@ -93,7 +81,7 @@ def open_again(crawl: UUID, ids: Sequence[int], place: Placement, now: float) ->
         pages = Page.objects.filter(is_among("id", ids), crawl_id=crawl, status=Page.CLOSED)
         wanted = list(pages.exclude(outcome__in=NOT_AGAIN).order_by("id").values_list("id", flat=True))
         if wanted:
-            _open_again(row, wanted, place, change, now)
+            _open_again(row, wanted, dict.fromkeys(wanted, place), change, now)
     return wanted
 
 
@@ -128,74 +116,86 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
         return reopened
 
 
-def _insert(
-    crawl: Crawl,
-    urls: Sequence[str],
-    place: Placement,
-    change: CounterChange,
-    now: float,
-    meta: Mapping[str, Meta],
-) -> int:
+def _insert(crawl: Crawl, pages: Sequence[tuple[str, Wanted]], change: CounterChange, now: float) -> int:
     """Insert these pages, whose keys are new; returns how many."""
-    if not urls:
+    if not pages:
         return 0
-    priorities = [priority_of(url, place.priority, crawl.chosen.priorities) for url in urls]
-    ttl = crawl.chosen.page_ttl if place.ttl is None else place.ttl
-    if ttl is not None and place.not_before is not None:
-        ttl += place.not_before - now
-    entries = [Entry(0, url, ttl=ttl, not_before=place.not_before, meta=meta.get(url)) for url in urls]
+    priorities = [priority_of(url, page.place.priority, crawl.chosen.priorities) for url, page in pages]
+    entries = [
+        Entry(0, url, ttl=_ttl(crawl, page.place, now), not_before=page.place.not_before, meta=page.meta)
+        for url, page in pages
+    ]
     change.priorities.update(priorities)
     return sql.insert_listed(crawl, entries, priorities, now)
+
+
+def _ttl(crawl: Crawl, place: Placement, now: float) -> float | None:
+    """Seconds from now after which a new page is not requested any more."""
+    ttl = crawl.chosen.page_ttl if place.ttl is None else place.ttl
+    return ttl if ttl is None or place.not_before is None else ttl + place.not_before - now
+
+
+Places = Mapping[int, Placement]
+"""Page -> the place it gets."""
 
 
 def _move(
     crawl: Crawl,
     pages: Sequence[OpenPage],
-    place: Placement,
+    places: Places,
     change: CounterChange,
     now: float,
     handed_out: HandedOut,
 ) -> None:
     """Give open pages the time and priority that are named; what is not named stays. With a time, the time to live
     begins anew."""
-    rows = Page.objects.filter(is_among("id", [page.id for page in pages]), crawl_id=crawl.id)
-    if place.not_before is not None:
-        expires_at = _expiry(crawl, now, place)
-        due = {"due_at": place.not_before, "due_since": place.not_before, "not_before": place.not_before}
-        rows.update(**due, put_off=None, expires_at=expires_at)
-    elif place.ttl is not None:
-        for begins, ids in _by_begin(pages, now).items():
-            expires_at = expiry(crawl.chosen, _round_began(crawl, now), begins, place.ttl)
-            Page.objects.filter(is_among("id", ids), crawl_id=crawl.id).update(expires_at=expires_at)
-    if place.priority is not None:
-        out = handed_out(pages)
-        waiting = [page.id for page in pages if page.id not in out]
-        Page.objects.filter(is_among("id", waiting), crawl_id=crawl.id).update(priority=place.priority)
-        change.priorities.add(place.priority)
+    _set_times(crawl, {page.id: max(now, page.not_before or 0.0) for page in pages}, places, now)
+    named = [page for page in pages if places[page.id].priority is not None]
+    out = handed_out(named) if named else set()
+    _set_priorities(crawl, [page.id for page in named if page.id not in out], places)
+    change.priorities.update(_priorities(places[page.id] for page in named))
 
 
-def _by_begin(pages: Sequence[OpenPage], now: float) -> Mapping[float, list[int]]:
-    """When the time to live of these pages begins, in epoch seconds: when they may be requested."""
-    found: dict[float, list[int]] = {}
-    for page in pages:
-        found.setdefault(max(now, page.not_before or 0.0), []).append(page.id)
-    return found
+def _set_times(crawl: Crawl, begins: Mapping[int, float], places: Places, now: float) -> None:
+    """Set the times and times to live of open pages. `begins`: page -> when its time to live begins unless a time is
+    named, in epoch seconds: when it may be requested. Each page may have other values, so it is no single UPDATE."""
+    timed, lasting = list[dict[str, Any]](), list[dict[str, Any]]()
+    round_began = _round_began(crawl, now)
+    for page, begin in begins.items():
+        place = places[page]
+        if place.not_before is not None:
+            timed.append({"id": page, "due": place.not_before, "expires": _expiry(crawl, now, place)})
+        elif place.ttl is not None:
+            lasting.append({"id": page, "expires": expiry(crawl.chosen, round_began, begin, place.ttl)})
+    sql.set_times(timed)
+    sql.set_expiry(lasting)
 
 
-def _open_again(crawl: Crawl, ids: Sequence[int], place: Placement, change: CounterChange, now: float) -> None:
+def _set_priorities(crawl: Crawl, ids: Iterable[int], places: Places) -> None:
+    by_priority: dict[int | None, list[int]] = {}
+    for page in ids:
+        by_priority.setdefault(places[page].priority, []).append(page)
+    for priority, pages in by_priority.items():
+        if priority is not None:
+            Page.objects.filter(is_among("id", pages), crawl_id=crawl.id).update(priority=priority)
+
+
+def _priorities(places: Iterable[Placement]) -> set[int]:
+    return {place.priority for place in places if place.priority is not None}
+
+
+def _open_again(crawl: Crawl, ids: Sequence[int], places: Places, change: CounterChange, now: float) -> None:
     """Open these closed pages. What their last response said is deleted, but for its time: nothing is learnt about
     traps from a page's second response."""
     rows = Page.objects.filter(is_among("id", ids), crawl_id=crawl.id)
     _count_reopened(crawl, rows, change)
     for table in (PageLinks, PageFacts, PageLoad):
         table.objects.filter(is_among("page_id", ids))._raw_delete(table.objects.db)
-    chosen: dict[str, Any] = {} if place.priority is None else {"priority": place.priority}
     change.priorities.update(rows.order_by().values_list("priority", flat=True).distinct())
-    change.priorities.update(chosen.values())
+    change.priorities.update(_priorities(places[page] for page in ids))
     rows.update(
-        **_as_new(_expiry(crawl, now, place), place.not_before or 0.0, now),
-        **chosen,
-        not_before=place.not_before,
+        **_as_new(_expiry(crawl, now), 0.0, now),
+        not_before=None,
         error="",
         content_type="",
         title="",
@@ -206,6 +206,8 @@ def _open_again(crawl: Crawl, ids: Sequence[int], place: Placement, change: Coun
         not_followed=0,
         reused=False,
     )
+    _set_times(crawl, dict.fromkeys(ids, now), places, now)
+    _set_priorities(crawl, ids, places)
     if crawl.chosen.max_depth is not None:  # one that the limit cut off counts as found within it
         rows.filter(depth__gt=crawl.chosen.max_depth).update(depth=crawl.chosen.max_depth)
     change.retries += len(ids)

@@ -334,6 +334,30 @@ def insert_listed(crawl: Crawl, entries: Sequence[Entry], priorities: Sequence[i
     )
 
 
+_SET_TIMES = Statement(
+    """
+    UPDATE crawler_page
+    SET due_at = {due}, due_since = {due}, not_before = {due}, put_off = NULL, expires_at = {expires} {rows}
+    WHERE crawler_page.id = {id}
+    """,
+    {"id": "bigint", "due": "double precision", "expires": "double precision"},
+)
+_SET_EXPIRY = Statement(
+    "UPDATE crawler_page SET expires_at = {expires} {rows} WHERE crawler_page.id = {id}",
+    {"id": "bigint", "expires": "double precision"},
+)
+
+
+def set_times(rows: Sequence[Row]) -> None:
+    """Postpone open pages (`id`) to their time (`due`), and set when they expire (`expires`), in epoch seconds."""
+    _SET_TIMES.run(rows)
+
+
+def set_expiry(rows: Sequence[Row]) -> None:
+    """Set when open pages (`id`) expire (`expires`)."""
+    _SET_EXPIRY.run(rows)
+
+
 _LINK = Statement(
     "UPDATE crawler_page SET linked = true {rows} WHERE crawl_id = {crawl} AND crawler_page.key = {key} AND NOT linked",
     {"crawl": "uuid", "key": "bytea"},

@@ -28,6 +28,15 @@ def test_pages_are_added_with_a_time(crawl: Crawl) -> None:
     assert Page.objects.get(url=f"{SITE}new").not_before == at.timestamp()
 
 
+def test_a_page_may_have_values_of_its_own(crawl: Crawl) -> None:
+    at = clock.now() + timedelta(hours=1)
+    items = [{"url": f"{SITE}a", "not_before": at, "customer": "4711"}, {"url": f"{SITE}b", "ttl": "soon"}, f"{SITE}c"]
+    done = python.add(crawl, items, priority=2)
+    assert (done.added, done.refused, done.reasons[0].url) == (2, 1, f"{SITE}b")
+    page = Page.objects.get(url=f"{SITE}a")
+    assert (page.priority, page.not_before, page.meta) == (2, at.timestamp(), {"customer": "4711"})
+
+
 def test_pages_are_requested_again(crawl: Crawl) -> None:
     ids = Page.objects.filter(crawl=crawl).values_list("id", flat=True)
     assert python.again(str(crawl.id), ids).again == 1
@@ -36,6 +45,8 @@ def test_pages_are_requested_again(crawl: Crawl) -> None:
 def test_a_time_without_a_zone_is_refused(crawl: Crawl) -> None:
     with pytest.raises(python.BadInput, match="must name its zone"):
         python.add(crawl, [SITE], not_before=datetime(2026, 12, 1, tzinfo=UTC).replace(tzinfo=None))
+    with pytest.raises(python.BadInput, match="must name its zone"):
+        python.add(crawl, [{"url": SITE, "not_before": datetime(2026, 12, 1, tzinfo=UTC).replace(tzinfo=None)}])
 
 
 @pytest.mark.parametrize("crawl_id", [UUID(int=7), "nonsense"])

@@ -144,3 +144,13 @@ def test_the_values_of_a_list_count_for_each_line_and_the_arguments_for_the_othe
     at = tomorrow.timestamp()
     assert (later.not_before, later.expires_at) == (at, at + 1800)
     assert [page.not_before for page in (first, past, plain)] == [None] * 3
+
+
+def test_a_line_with_a_value_that_cannot_be_used_is_refused_and_is_no_url(
+    crawl: Crawl, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text(f"url,priority\n{SITE}new,11\n{SITE}other,9\n")
+    assert exit_code("add", str(crawl.id), "--list", str(file)) == 1
+    assert "'11' is no priority" in capsys.readouterr().err
+    assert open_urls() == [f"{SITE}other"]

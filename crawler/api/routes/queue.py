@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from ninja import Query, Router, Schema
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from crawler import clock
 from crawler.api.callers import ApiRequest, needs
@@ -19,6 +19,7 @@ from crawler.api.schemas.page import PageFilters
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.crawl.placement import MAX_URLS, Added, Placement, placed
 from crawler.core.errors import BadInput
+from crawler.core.url_lists.wanted import Wanted, of_item
 from crawler.manager.add import add, ask_again
 from crawler.models import Crawl
 from crawler.reports import adding, text
@@ -44,11 +45,39 @@ class Placed(Schema):
         return placed(self.priority, self.delay, at, self.ttl, clock.epoch_seconds())
 
 
-class PagesToAdd(Placed):
-    """Pages to add to a crawl."""
+class PageToAdd(BaseModel):  # Schema would leave out the other names
+    """A page with values of its own, by the rules of a line in a list; other names are carried to the results of a new
+    page as its `meta`: text, numbers, true and false."""
 
-    urls: list[str] = Field(min_length=1, max_length=MAX_URLS, description="Their URLs, as one types them.")
+    model_config = ConfigDict(extra="allow")
+
+    url: str = Field(description="As one types it.")
+    priority: int | float | str | None = Field(None, description="10 = first, 0 = last; or 0.0 to 1.0.")
+    ttl: float | str | None = Field(None, description="Seconds, or with units such as `30m`.")
+    not_before: float | str | None = Field(
+        None, description="ISO 8601, or seconds since 1970. A time that is past does not count."
+    )
+
+
+def _as_object(item: Any) -> Any:
+    return {"url": item} if isinstance(item, str) else item
+
+
+UrlOrPage = Annotated[PageToAdd, BeforeValidator(_as_object, json_schema_input_type=str | PageToAdd)]
+
+
+class PagesToAdd(Placed):
+    """Pages to add to a crawl. What a page has of its own takes the place of what is sent for all."""
+
+    urls: list[UrlOrPage] = Field(
+        min_length=1, max_length=MAX_URLS, description="Their URLs, as one types them, or objects."
+    )
     again: bool = Field(False, description="Request those again that have their outcome.")
+
+    def pages(self) -> list[Wanted]:
+        """BadInput if what is sent for all cannot be used."""
+        place, now = self.place(), clock.epoch_seconds()
+        return [of_item(page.model_dump(exclude_none=True), place, now) for page in self.urls]
 
 
 class RefusedUrl(Schema):
@@ -104,14 +133,18 @@ ADDED_EXAMPLE = {
     response=AddedPages,
     summary="Add pages",
     openapi_extra=described(
-        ADDED_EXAMPLE, sends={"urls": ["https://example.com/new", "https://example.net/"], "delay": 60}
+        ADDED_EXAMPLE,
+        sends={
+            "urls": [{"url": "https://example.com/new", "priority": 9, "customer": "4711"}, "https://example.net/"],
+            "delay": 60,
+        },
     ),
 )
 def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str, Any]:
     """All in one transaction. A page that is open already gets the time and priority that are sent. A crawl that was
     over runs again."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
-    return shown(_found(add(crawl.id, body.urls, body.place(), again=body.again)))
+    return shown(_found(add(crawl.id, body.pages(), again=body.again)))
 
 
 @router.post(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -43,7 +44,12 @@ def row_of(line: str, columns: Columns) -> ObjectRow:
         found = _decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         raise BadValue('The line is no JSON object such as {"url": "https://example.com/"}.') from None
-    names = {name.strip().lower(): name for name in reversed(found)}  # of two that differ in case, the first
+    return row_of_object(found, columns)
+
+
+def row_of_object(found: Mapping[str, Any], columns: Columns) -> ObjectRow:
+    """The same of an object. Raises BadValue."""
+    names = {name.strip().lower(): name for name in reversed(list(found))}  # of two that differ in case, the first
     urls = [columns.url.strip().lower()] if columns.url.strip() else URL_NAMES
     url = next((names[name] for name in urls if name in names), None)
     if url is None:
@@ -58,7 +64,7 @@ def row_of(line: str, columns: Columns) -> ObjectRow:
     return ObjectRow(_typed(found, url), _typed(found, priority), _typed(found, ttl), _typed(found, not_before), meta)
 
 
-def _typed(found: dict[str, Any], name: str | None) -> str:
+def _typed(found: Mapping[str, Any], name: str | None) -> str:
     """A value as in a table."""
     value = found.get(name) if name is not None else None
     return "" if value is None else str(value).strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -12,14 +12,14 @@ from typing import Any
 from crawler import clock
 from crawler.core.crawl.placement import MAX_URLS, Added, Placement
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.entries import Entry, Invalid, entries_of
+from crawler.core.url_lists.entries import entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, Columns
+from crawler.core.url_lists.wanted import Wanted, of_line
 from crawler.management.base import CrawlerCommand, Exit, ExitWith, add_crawl, crawl_of
 from crawler.management.list_input import STDIN, opened
 from crawler.management.placement import add_place, place_of
 from crawler.manager.add import add
 from crawler.reports import adding, text
-from crawler.storage.additions import Meta
 
 EXAMPLES = """\
 examples:
@@ -58,8 +58,8 @@ class Command(CrawlerCommand):
         if bool(options["urls"]) == bool(options["list"]):
             raise BadInput("urls", "Give URLs, or a list with --list FILE.")
         total = Added()
-        for urls, at, meta in _parts(options, place):
-            done = add(crawl.id, urls, at, again=options["again"], meta=meta)
+        for pages in _parts(options, place):
+            done = add(crawl.id, pages, place, again=options["again"])
             if done is None:
                 raise ExitWith(Exit.NOT_DONE, text.GONE.line)
             total = total.plus(done)
@@ -77,38 +77,16 @@ class Command(CrawlerCommand):
         return Exit.NOT_DONE if done.refused else Exit.DONE
 
 
-Part = tuple[Sequence[str], Placement, Mapping[str, Meta]]
-"""URLs, their place in the queue, and by URL what is carried to the results."""
-
-
-def _parts(options: dict[str, Any], place: Placement) -> Iterator[Part]:
-    """The URLs, as many at a time as are added in one transaction. Those of a list are read as they are needed; lines
-    with other values are added apart."""
+def _parts(options: dict[str, Any], place: Placement) -> Iterator[Sequence[str | Wanted]]:
+    """The pages, as many at a time as are added in one transaction. Those of a list are read as they are needed."""
     if not options["list"]:
-        urls = iter(options["urls"])
-        while part := list(islice(urls, MAX_URLS)):
-            yield part, place, {}
+        urls = options["urls"]
+        yield from (urls[at : at + MAX_URLS] for at in range(0, len(urls), MAX_URLS))
         return
     with opened(options["list"]) as stream:
         name = "stdin" if options["list"] == STDIN else Path(options["list"]).name
         pieces = iter(lambda: stream.read(PIECE_BYTES), b"")
         items = entries_of(pieces, name, Columns(options["list_column"]))
         while lines := list(islice(items, MAX_URLS)):
-            by_place = dict[Placement, list[Entry | Invalid]]()
-            for line in lines:
-                by_place.setdefault(_place_of_line(line, place), []).append(line)
-            for at, same in by_place.items():
-                meta = {line.url: line.meta for line in same if isinstance(line, Entry) and line.meta is not None}
-                yield [line.url if isinstance(line, Entry) else line.text for line in same], at, meta
-
-
-def _place_of_line(line: Entry | Invalid, place: Placement) -> Placement:
-    """The values of a line take the place of the arguments; a time that is past does not count."""
-    if isinstance(line, Invalid):
-        return place
-    at = line.not_before if line.not_before is not None and line.not_before > clock.epoch_seconds() else None
-    return Placement(
-        place.priority if line.priority is None else line.priority,
-        place.not_before if at is None else at,
-        place.ttl if line.ttl is None else line.ttl,
-    )
+            now = clock.epoch_seconds()
+            yield [of_line(line, place, now) for line in lines]

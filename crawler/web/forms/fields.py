@@ -1,4 +1,4 @@
-"""Field types: lines, numbers, durations, sizes, checkboxes that are on by default, and credentials."""
+"""Field types: lines, numbers, durations, times, sizes, checkboxes that are on by default, and credentials."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from crawler.core.access.credentials import Credentials, parse
 from crawler.core.channels.catalogue import SEALED
 from crawler.core.crawl.options import MAY_BE_SECRET
 from crawler.core.text.quantities import bytes_of, exact_size, exact_span, seconds_of
+from crawler.core.url_lists.values import moment_of
 from crawler.models import Crawl
 
 
@@ -74,6 +75,22 @@ class SpanField(forms.CharField):
                 f"{self.label} must be a time such as 2h, 30m or 90s; a bare number is seconds."
             )
         return seconds
+
+
+class MomentField(forms.CharField):
+    """A date and time, in UTC unless it names a zone, as epoch seconds; None when empty."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(widget=NumberInput("text", placeholder="2026-12-01T08:00"), **kwargs)
+
+    def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # seconds in place of text
+        typed = super().to_python(value)
+        if not typed:
+            return None
+        moment = moment_of(typed)
+        if moment is None:
+            raise forms.ValidationError("The time must be one such as 2026-12-01T08:00, or 2026-12-01T08:00+01:00.")
+        return moment
 
 
 class SizeField(forms.CharField):

@@ -13,7 +13,7 @@ from crawler.core.crawl.placement import Placement, placed
 from crawler.models import Crawl
 from crawler.reports.text import EVENTS
 from crawler.web.forms import fields
-from crawler.web.forms.fields import LinesField, NumberInput, SecretLinesField, SpanField
+from crawler.web.forms.fields import LinesField, MomentField, NumberInput, SecretLinesField, SpanField
 from crawler.web.forms.option_fields import field_of
 
 
@@ -29,6 +29,9 @@ class AddForm(forms.Form):
     )
     delay = SpanField(
         label="Not before", required=False, placeholder="at once", help_text="This long from now. Example: 10m."
+    )
+    not_before = MomentField(
+        label="Or not before the time", required=False, help_text="In UTC, unless it names a zone. Not with the above."
     )
     ttl = SpanField(label="Time for a page", required=False, help_text="Give it up this long after that. Example: 1h.")
     priority = forms.IntegerField(
@@ -49,7 +52,7 @@ class AddForm(forms.Form):
     def place(self) -> Placement:
         """BadInput if it cannot be used."""
         typed = self.cleaned_data
-        return placed(typed["priority"], typed["delay"], None, typed["ttl"], clock.epoch_seconds())
+        return placed(typed["priority"], typed["delay"], typed["not_before"], typed["ttl"], clock.epoch_seconds())
 
 
 class ChangeForm(forms.Form):

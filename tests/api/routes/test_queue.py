@@ -48,6 +48,49 @@ def test_pages_are_added_and_the_crawl_runs_again(by_ann: Caller, crawl: Crawl) 
     assert AuditEntry.objects.get(act="crawl.added_to").after == {"added": 1, "moved": 0, "again": 0}
 
 
+def test_a_page_may_have_values_of_its_own(by_ann: Caller, crawl: Crawl, real_redis: Redis) -> None:
+    later = time.time() + 3600
+    items = [
+        {"url": f"{SITE}a", "priority": 9, "ttl": "30m", "customer": 4711, "vip": True},
+        {"url": f"{SITE}b", "not_before": later},
+        f"{SITE}c",
+        {"url": f"{SITE}bad", "priority": 11},
+        {"url": f"{SITE}a", "priority": 1},  # of two the first counts
+    ]
+    told = by_ann.ask("post", f"/crawls/{crawl.id}/urls", {"urls": items, "priority": 2}).json()
+    assert (told["added"], told["refused"]) == (3, 1)
+    assert told["reasons"][0]["url"] == f"{SITE}bad"
+    assert told["reasons"][0]["why"].startswith("'11' is no priority")
+    rows = {row.url.removeprefix(SITE): row for row in Page.objects.filter(status=Page.OPEN)}
+    assert {path: (row.priority, row.not_before, row.meta) for path, row in rows.items()} == {
+        "a": (9, None, {"customer": 4711, "vip": True}),
+        "b": (2, pytest.approx(later), None),
+        "c": (2, None, None),
+    }
+    assert rows["a"].expires_at == pytest.approx(time.time() + 1800, abs=60)
+
+
+def test_open_and_closed_pages_get_values_of_their_own_in_one_call(by_ann: Caller, crawl: Crawl) -> None:
+    later = time.time() + 3600
+    a_page(crawl, f"{SITE}waits", status=Page.OPEN, outcome="", http_status=None, fetched_at=None)
+    a_page(crawl, f"{SITE}stays", status=Page.OPEN, outcome="", http_status=None, fetched_at=None)
+    items = [
+        {"url": f"{SITE}gone", "priority": 8},
+        {"url": SITE, "not_before": later},
+        {"url": f"{SITE}waits", "priority": 7},
+        f"{SITE}stays",
+    ]
+    told = by_ann.ask("post", f"/crawls/{crawl.id}/urls", {"urls": items, "again": True}).json()
+    assert [told[name] for name in ("added", "moved", "waiting", "again", "closed")] == [0, 1, 1, 2, 0]
+    rows = {row.url.removeprefix(SITE): row for row in Page.objects.filter(status=Page.OPEN)}
+    assert {path: (row.priority, row.not_before) for path, row in rows.items()} == {
+        "gone": (8, None),
+        "": (5, pytest.approx(later)),
+        "waits": (7, None),
+        "stays": (5, None),
+    }
+
+
 def test_a_call_with_a_key_adds_once(by_ann: Caller, crawl: Crawl) -> None:
     body = {"urls": [f"{SITE}gone"], "again": True}
     path = f"/crawls/{crawl.id}/urls"
@@ -72,6 +115,8 @@ def test_the_first_refused_urls_are_named(by_ann: Caller, crawl: Crawl) -> None:
         ({"not_before": "2026-12-01T08:00:00"}, "not_before"),
         ({"ttl": -1}, "ttl"),
         ({"urls": []}, "urls"),
+        ({"urls": [{"priority": 9}]}, "urls.0.url"),
+        ({"urls": [7]}, "urls.0"),
         ({"urls": ["https://example.com/"] * 10_001}, "urls"),
     ],
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
@@ -45,12 +48,20 @@ def test_pages_are_added_and_what_was_refused_is_told(as_ann: Client, crawl: Cra
     assert (page.priority, page.not_before is None, Crawl.objects.get().state) == (9, False, State.RUNNING)
 
 
+def test_pages_are_added_for_a_time_in_utc(as_ann: Client, crawl: Crawl) -> None:
+    at = (timezone.now() + timedelta(days=2)).replace(microsecond=0)
+    press(as_ann, crawl, "add", urls=f"{SITE}new", not_before=at.strftime("%Y-%m-%dT%H:%M:%S"))
+    assert Page.objects.get(url=f"{SITE}new").not_before == at.timestamp()
+
+
 @pytest.mark.parametrize(
     ("sent", "told"),
     [
         ({"urls": ""}, "Type the URL of at least one page."),
         ({"urls": SITE, "priority": "99"}, "The priority must be between 0 (last) and 10 (first), not 99."),
         ({"urls": SITE, "delay": "soon"}, "Not before must be a time such as 2h, 30m or 90s"),
+        ({"urls": SITE, "not_before": "soon"}, "The time must be one such as 2026-12-01T08:00"),
+        ({"urls": SITE, "not_before": "2999-01-01", "delay": "1h"}, "Give a delay or a time before which"),
     ],
 )
 def test_what_cannot_be_added_is_told(as_ann: Client, crawl: Crawl, sent: dict[str, str], told: str) -> None:
