@@ -199,8 +199,8 @@ def test_the_python_example_adds_pages_tells_what_was_refused_and_finishes_the_c
     in_an_hour = timezone.now() + timedelta(hours=1)
     exec(example, {"crawl_id": crawl.id})  # noqa: S102 (our own documentation)
     assert capsys.readouterr().out == "1 added; 1 refused: It is outside the crawl's scope.\n"
-    [page] = Page.objects.filter(status=Page.OPEN)
-    assert (page.url, page.priority) == ("https://example.com/a", 9)
+    page = Page.objects.get(status=Page.OPEN, url="https://example.com/a")
+    assert page.priority == 9
     assert page.not_before == pytest.approx(in_an_hour.timestamp(), abs=MOMENT_S)
     crawl.refresh_from_db()
     assert (crawl.chosen.stay_open, crawl.state) == (False, "running")  # its page is open for an hour yet
