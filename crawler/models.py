@@ -439,14 +439,14 @@ class Answer(models.Model):
     """A cached response, for all crawls that share its cache partition. Losing one costs a request."""
 
     key = models.BinaryField(max_length=16, primary_key=True)  # digest of the URL and the request headers that matter
-    stored_at = models.FloatField()  # epoch seconds when it was last validated
+    stored_at = models.FloatField(db_index=True)  # epoch seconds when it was last validated
     etag = models.TextField(default="")
     last_modified = models.TextField(default="")
     result = models.BinaryField()  # compressed, see `crawler.storage.response_cache`
     bytes = models.IntegerField(default=0, db_default=0)  # what the row takes
 
     class Meta:
-        # For the oldest, and the sum over all, which reads nothing but this index.
+        # For the sum over all, which reads nothing but this index.
         indexes: ClassVar = [models.Index(fields=["stored_at", "bytes"], name="answer_oldest")]
 
     def __str__(self) -> str:

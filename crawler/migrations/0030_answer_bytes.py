@@ -27,11 +27,6 @@ class Migration(migrations.Migration):
             field=models.IntegerField(db_default=0, default=0),
         ),
         migrations.RunPython(measure, migrations.RunPython.noop),
-        migrations.AlterField(
-            model_name="answer",
-            name="stored_at",
-            field=models.FloatField(),
-        ),
         migrations.AddIndex(
             model_name="answer",
             index=models.Index(fields=["stored_at", "bytes"], name="answer_oldest"),

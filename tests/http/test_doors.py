@@ -64,7 +64,7 @@ KNOWN = {
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
     "http/cookies.py": "describes requests to Python's cookie jar",
-    "fetcher/session.py": "this machine's name",
+    "frontier/leases.py": "this machine's name",
     "queueing/workers.py": "this machine's name",
     "frontier/autoscalers.py": "this machine's name",
     "core/urls/addresses.py": "a table of addresses",

@@ -150,7 +150,6 @@ function offerNotification() {
   button.addEventListener("click", async () => { await Notification.requestPermission(); update(); });
   button.hidden = Notification.permission !== "default";
   if (Notification.permission === "granted") update();
-  navigator.permissions?.query({ name: "notifications" }).then((permission) => { permission.onchange = update; });
 }
 
 /* Shows UTC times in the user's time zone. */
