@@ -49,13 +49,13 @@ class PageClock:
         while True:
             began = loop.time()
             if self._is_virtual:
-                with suppress(Error):  # the page is gone, which whoever waits for it is told
+                with suppress(Error):  # the page is gone, which the caller that waits for it is told
                     await self._pass(_PIECE_S, _AT_ANY_TIME)
             await asyncio.sleep(began + _PIECE_S - loop.time())
 
     async def _pass(self, seconds: float, policy: str) -> None:
         async with self._grants:
-            if self._over is not None:  # whoever granted it was cancelled
+            if self._over is not None:  # the task that granted it was cancelled
                 await asyncio.shield(self._over)
             self._over = asyncio.get_running_loop().create_future()
             granted = {"policy": policy, "budget": round(seconds * 1000)}
