@@ -65,7 +65,9 @@ def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> N
 
     tab.set_viewport_size(PHONE)
     assert fits(tab)
-    tab.get_by_role("link", name="https://example.com/120", exact=True).focus()
+    link = tab.get_by_role("link", name="https://example.com/120", exact=True)
+    link.focus()
+    expect(link).to_be_focused()  # also behind the resize
     press(tab, "Enter")
     expect(tab.get_by_role("heading", name="Chapter 120")).to_be_visible()
     expect(tab.get_by_text("No page of this crawl links to it.")).to_be_visible()
