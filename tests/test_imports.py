@@ -12,9 +12,9 @@ from settings.environment import ROOT
 WEB = ["crawler.admin", "crawler.web", "crawler.api", "ninja", "pydantic", "prometheus_client"]
 FILES = ["yaml", "openpyxl", "pyarrow", "rich", "pythonjsonlogger", "croniter"]
 HTML = ["bs4", "html_to_markdown", "markdownify"]
-HTTP = ["requests", "urllib3", "httptools", "warcio", "ssrfguard", "brotli"]
+HTTP = ["requests", "urllib3", "httptools", "warcio", "brotli"]
 LATE = {
-    "crawler.worker": [*WEB, *FILES, *HTML, "ssrfguard"],
+    "crawler.worker": [*WEB, *FILES, *HTML],
     "crawler.jobs, crawler.manager.tick": [*WEB, *FILES, *HTML, *HTTP],
 }
 

@@ -17,12 +17,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from redis import Redis
-from ssrfguard import DEFAULT_DENIED
 
 from crawler.core.access.permissions import Scope
 from crawler.core.crawl.rendering import MAX_BROWSER_MB
 from crawler.core.installation.deployment import STOP_SECONDS
-from crawler.core.urls.addresses import _MISSED, is_public
+from crawler.core.urls.addresses import is_public
+from crawler.core.urls.special_addresses import BLOCKS
 from settings import base
 from tests.api.calling import a_token
 from tests.deploy.manifests import (
@@ -396,7 +396,7 @@ def test_what_no_policy_allows_is_refused(name: str) -> None:
 @pytest.mark.parametrize("component", CRAWLING)
 def test_a_process_reaches_the_addresses_that_the_guard_allows_and_no_others(component: str) -> None:
     blocks = list(blocks_for(own_pods()[component]))
-    networks = {str(block.network) for block in DEFAULT_DENIED.blocks} | {str(network) for network, _ in _MISSED}
+    networks = {str(block.network) for block in BLOCKS}
     for block in blocks:
         networks |= {block["cidr"], *block["except"]}
     at_borders = {str(at) for network in networks for at in _around(network)}

@@ -17,7 +17,7 @@ ROOT = Path(crawler.__file__).parent
 OPENERS = {
     "socket", "ssl", "smtplib", "ftplib", "poplib", "imaplib", "telnetlib", "asyncio", "http.client", "urllib.request",
     "xmlrpc.client", "requests", "urllib3", "httpx", "aiohttp", "websockets", "websocket", "pycurl", "boto3", "dns",
-    "botocore", "storages", "playwright.sync_api", "playwright.async_api", "ssrfguard", "scrapy",
+    "botocore", "storages", "playwright.sync_api", "playwright.async_api", "scrapy",
     "twisted",
 }  # fmt: skip
 
@@ -67,7 +67,6 @@ KNOWN = {
     "frontier/leases.py": "this machine's name",
     "queueing/workers.py": "this machine's name",
     "frontier/autoscalers.py": "this machine's name",
-    "core/urls/addresses.py": "a table of addresses",
 }
 
 

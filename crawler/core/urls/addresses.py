@@ -13,16 +13,10 @@ from urllib.parse import quote, unquote, urlsplit
 import ada_url
 
 from crawler.core.errors import BadInput
+from crawler.core.urls.special_addresses import block_of
 
 EVERYTHING = "*"
 
-# ssrfguard follows IANA's registries of special addresses. What it does not block:
-_MISSED: tuple[tuple[IPv4Network | IPv6Network, str], ...] = (
-    (IPv4Network("168.63.129.16/32"), "one cloud's service for its machines"),
-    (IPv4Network("192.0.0.0/24"), "protocol assignments"),
-    (IPv6Network("2001::/23"), "protocol assignments, Teredo among them"),
-    (IPv6Network("2002::/16"), "6to4, given up"),
-)
 _GLOBAL_UNICAST_6 = IPv6Network("2000::/3")
 _COMPATIBLE = IPv6Network("::/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
@@ -57,12 +51,11 @@ def why_not_public(address: str) -> str:
         return "not an address in numbers"
     if isinstance(ip, IPv6Address) and ip.scope_id is not None:
         return "known on one network alone"
-    from ssrfguard import DEFAULT_DENIED  # 8 ms, which settings and a tick do without
-
-    verdict = DEFAULT_DENIED.classify(ip)
-    if verdict.blocked or (isinstance(ip, IPv6Address) and ip not in _GLOBAL_UNICAST_6):
-        return verdict.block.name if verdict.block is not None else "not handed out"
-    return next((what for network, what in _MISSED if ip in network), "")
+    block = block_of(ip)
+    if block is None and (isinstance(ip, IPv4Address) or ip in _GLOBAL_UNICAST_6):
+        return ""
+    inside = next((why for carried in _carried(ip) if (why := why_not_public(str(carried)))), "")
+    return inside or (block.name if block is not None else "not allocated")
 
 
 def translated_range(address: str) -> str:

@@ -146,8 +146,8 @@ def test_of_ipv6_nothing_outside_2000_3_is_public(address: IPv6Address) -> None:
         ("169.254.169.254", "Cloud metadata (AWS, GCP, Azure IMDS)"),
         ("64:ff9b::7f00:1", "Loopback"),
         ("64:ff9b::101:101", "IPv4-IPv6 Translation"),
-        ("2002:101:101::1", "6to4, given up"),
-        ("4000::1", "not handed out"),
+        ("2002:101:101::1", "6to4"),
+        ("4000::1", "not allocated"),
         ("1.1.1.1", ""),
     ],
 )
