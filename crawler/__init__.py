@@ -1,3 +1,21 @@
-"""A self-hosted recursive site crawler on Django and RQ."""
+"""A self-hosted recursive site crawler on Django and RQ.
+
+jobs, worker        what RQ calls, and the worker that runs it
+models, migrations  the tables
+core                pure rules: no Django, Redis, network or clock
+manager, fetcher    the two kinds of jobs: the crawl manager, and fetch jobs
+frontier            the crawl's state in Redis
+storage             page rows and their one writer
+queueing            RQ: queues, workers, wake-ups
+http, browser       the guarded client, and Chromium
+scrapy_engine, hooks, xpath, content  Scrapy, the operator's code, extraction, kept content
+crawls, accounts, notices             what users do with crawls; users, tokens, quotas; notices and their channels
+reports, exports    reports on a crawl, and its files
+web, api, management, admin, templatetags  the surfaces
+launch              starting the project on one machine
+conf, checks, apps  settings as values, and their checks
+clock, crashpoints, logs, json_log, redis_client  shared by all
+cipher, encryption  encryption of credentials
+"""
 
 __version__ = "0.1.0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -20,6 +21,7 @@ OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 SETTINGS = (ROOT / "docs" / "settings.md").read_text()
 REPORTS_TOLD = (ROOT / "docs" / "reports.md").read_text()
 EXPORTS = (ROOT / "docs" / "exports.md").read_text()
+README = (ROOT / "README.md").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
 DECISIONS = sorted(set(ROOT.glob("docs/decisions/*.md")) - {ROOT / "docs" / "decisions" / "README.md"})
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")])
@@ -129,6 +131,51 @@ def test_the_files_to_read_first_exist_and_are_as_long_as_the_readme_says() -> N
     lines = {name: len((ROOT / "crawler" / name).read_text().splitlines()) for name in named}
     assert [name for name in named if not 0.75 < lines[name] / named[name] < 1.33] == []
     assert 3_000 < sum(lines.values()) < 4_500
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
+def test_a_number_of_reports_is_that_of_the_catalogue(document: Path) -> None:
+    if document.name != "CHANGELOG.md" and document.parent.name != "decisions":  # which tell what was
+        assert set(re.findall(r"\b(\d+) reports", document.read_text())) <= {str(len(REPORTS))}
+
+
+def test_the_readme_says_how_many_reports_there_are() -> None:
+    assert f"[{len(REPORTS)} reports]" in (ROOT / "README.md").read_text()
+
+
+def test_the_receipt_in_the_readme_belongs_to_the_command_above_it() -> None:
+    above, receipt = re.findall(r"`bin/crawl ([^` ]+)[^`]*`\):\n\n(    Crawl .*?\n)\n", README, re.DOTALL)[0]
+    assert f"    Start URL    {above}\n" in receipt
+
+
+PACKAGES = sorted(
+    init.parent
+    for init in (ROOT / "crawler").rglob("__init__.py")
+    if init.parent.name not in ("migrations", "commands")  # a file for each step, and for each command
+)
+
+
+def named_in(package: Path) -> set[str]:
+    """The modules and packages that a package's map begins its lines with."""
+    lines = (ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or "").split("\n")[1:]
+    names = (re.match(r"([\w/]+(?:, [\w/]+)*)  +\S", line) for line in lines)
+    return {name.strip("/") for match in names if match for name in match[1].split(", ")}
+
+
+def mentioned_in(package: Path) -> set[str]:
+    return set(re.findall(r"\w+", ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""))
+
+
+def modules_of(package: Path) -> set[str]:
+    modules = {file.stem for file in package.glob("*.py")} - {"__init__"}
+    return modules | {init.parent.name for init in package.glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: str(package.relative_to(ROOT)))
+def test_the_map_of_a_package_has_all_its_modules_and_no_others(package: Path) -> None:
+    folders = {folder.name for folder in package.iterdir() if folder.is_dir()}  # such as that of Lua scripts
+    assert modules_of(package) - mentioned_in(package) == set()
+    assert named_in(package) - modules_of(package) - folders == set()
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)

@@ -17,4 +17,6 @@ proxy           the proxy that all of Chromium's traffic goes through
 admission       what a page may do by it: credentials, limits, counters, turns at a host
 proxy_relay     one connection: bytes both ways, or one request and its response
 proxy_request   the heads of requests and responses that pass it
+page_clock      the virtual time of a tab
+memory          how much memory Chromium uses
 """

@@ -15,4 +15,8 @@ result_buffer  gathers results and leaves them for the manager
 pool           keep-alive connections for the next slice of a host
 work_stealing  takes other jobs while the batch is blocked
 preview        extraction rules tried on one page
+hand_back      batches of a newer version are handed back
+login          keeps a crawl logged in
+login_form     requests, fills in and sends the log-in form
+scrapy_pages   pages through Scrapy, and the requests it makes
 """

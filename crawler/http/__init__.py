@@ -18,4 +18,9 @@ robots           fetches robots.txt
 warc_record      request and response for an archive
 with_timeout     runs a call with a timeout
 errors           exceptions, their outcomes and texts
+cookies          cookies of a crawl that logs in
+curl_errors      errors of libcurl as those of this package
+curl_trust       the certificates libcurl trusts
+requests_transport  how the package requests sends them
+socks            SOCKS5 proxies (RFC 1928, RFC 1929)
 """

@@ -10,4 +10,5 @@ crawl, up      the two commands
 worker         `bin/worker`: RQ's worker with the settings of `.env`
 rq_dashboard   RQ's dashboard on loopback, behind a password
 chromium       the browser the tests need
+alive          health check of a container
 """

@@ -6,4 +6,7 @@ inputs         credentials, rules files and numbers from the command line
 list_input     a list of URLs from a file
 waiting        waiting for a crawl to end; Ctrl-C and SIGTERM
 display        progress bar, tables
+letters        arguments that choose dead letters
+pages          pages named on the command line
+placement      arguments of a place in the queue
 """

@@ -14,4 +14,5 @@ limits            how many pages may still be requested
 patterns          close pages that changed patterns leave out
 host_waits        end a host's wait on request
 add               add pages on request, and request some again
+restored          notices that the database was replaced by an older one
 """

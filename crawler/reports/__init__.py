@@ -17,4 +17,7 @@ metrics           metrics for monitoring
 scale             how many workers would be useful, and why
 text              numbers, outcomes, receipts, notices and confirmations as text
 result_cache      computed results of finished crawls, in files
+adding            replies to users who add or change pages
+dead_letters      dead letters of many crawls
+queue_figures     figures of a crawl's queue
 """

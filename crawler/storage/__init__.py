@@ -11,4 +11,8 @@ quarantine      counts of traps
 variants        learns which parts of URLs make no difference
 response_cache  stored HTTP responses
 database        whether the tables are those of this version; timeouts of PostgreSQL sessions
+bulk            one statement for many rows
+fields          replaces extracted fields of closed pages
+hook_calls      counts calls of hooks
+spider_requests pages that a user's spider yielded requests for
 """

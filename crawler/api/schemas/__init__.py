@@ -1,1 +1,10 @@
-"""What the API takes and returns."""
+"""What the API takes and returns.
+
+start     what starts a crawl
+crawl     crawls, receipts, diagnosis, traps
+page      pages, and the filters of a list
+progress  figures of a crawl
+reports   reports, comparisons, the graph
+scale     useful workers
+account   channels, deliveries, tokens, quotas
+"""

@@ -24,4 +24,10 @@ page_fields   the fields of a page: one entry each, for exports, API, table and 
 graph         pages and links as a graph, redirect chains
 schedule      when a schedule fires, how long crawls are kept
 notices       the events of a crawl that users are notified of
+collectors    which collector stores the results of a batch
+flow          pages a minute into the queue and out of it
+hook_calls    calls of hooks, as results and tables have them
+placement     priority and time of pages that users add
+priorities    priorities by rules of the user
+shares        how running crawls share the workers
 """

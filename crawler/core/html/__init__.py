@@ -9,4 +9,5 @@ shells        pages that cannot be read without running their scripts
 main_content  the readable part of a page, as text and Markdown
 markdown      HTML as Markdown
 simhash       near-duplicate detection
+forms         forms, and which one asks for a log-in
 """

@@ -5,4 +5,6 @@ crawl_scope   which URLs belong to a crawl
 query_params  tracking parameters that are dropped
 variants      URLs that differ in a part without effect on the page
 addresses     network addresses, ports and proxies that may be used
+logout        links that end the session of a crawl
+special_addresses blocks of addresses that are not public, from IANA's registries
 """

@@ -4,4 +4,5 @@ __main__    the process: the pipe, the spider, the end
 pages       one page after the other through Scrapy: downloader, middlewares, spider, pipelines
 handler     how its requests reach the worker, which sends them
 spiders     the spider
+yielded     what a spider yields
 """

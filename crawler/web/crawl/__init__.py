@@ -11,4 +11,6 @@ gallery        the screenshots
 diagnosis      why a crawl is not finished
 notices        log of deliveries
 schedules      crawls that are started again and again
+dead_letters   dead letters of all crawls
+queue          add pages, request pages again, change options
 """

@@ -6,4 +6,5 @@ fields             field types, and the fields of credentials
 sharing            the fields of sharing a crawl
 extraction         tests extraction rules on a page
 channel_form       a notice channel of an account
+queue              the forms of pages that are added, and of changed options
 """

@@ -1,1 +1,6 @@
-"""Tables: the table of pages, rows of other lists, and their paging."""
+"""Tables of the web pages.
+
+page_table  the table of all pages of a crawl
+rows        rows of other lists
+paging      their paging
+"""
