@@ -69,14 +69,17 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
     from crawler.scrapy_engine import driver as scrapy
 
     renders, runs_scrapy = options.render != NEVER, options.engine == SCRAPY
-    if runs_scrapy:
+    if runs_scrapy and not options.detach:
         scrapy.require()
-    if renders:
+    if renders and not options.detach:
         chromium.require()
     apply_migrations()
     with ensure_redis(conf.data_dir()) as redis:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
         os.environ["RQ_CONNECTION_CLASS"] = CONNECTION_CLASS
+        if options.detach:
+            command.run_from_argv(["bin/crawl", "crawl", *arguments])
+            return
         log_file = conf.data_dir() / "workers.log"
         with Workers(
             options.workers,

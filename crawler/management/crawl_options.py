@@ -46,12 +46,14 @@ examples:
   bin/crawl https://example.com/ --sitemaps --externals check --per-minute 30
   bin/crawl https://example.com/ --host '*.example.net' --exclude '\\?print=' --deadline 2h
   bin/crawl --list urls.csv --list-column Address --export pages.csv
+  bin/crawl https://example.com/ --detach
   bin/crawl http://127.0.0.1:8801/ --allow-private --json > receipt.json
 
 exit codes:
   0    finished
-  1    not finished in time (the crawl is paused: --resume ID resumes it), cancelled or
-       deleted, no start URL could be crawled, or Redis or the database is down
+  1    not finished in time, or held (log-in, credentials, quota, disk): --resume ID
+       resumes it; cancelled or deleted, no start URL could be crawled, or Redis or the
+       database is down
   2    invalid arguments; nothing was started
   130  interrupted by Ctrl-C (143 by SIGTERM); the crawl is paused: --resume ID resumes it
 
@@ -201,6 +203,7 @@ def _add_running(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--timeout", type=positive_span, metavar="TIME", help="wait for TIME, then pause the crawl")
     group.add_argument("--resume", metavar="ID", help="resume a paused crawl, and wait for it")
+    group.add_argument("--detach", action="store_true", help="leave it to running workers: print its ID and end")
     group.add_argument("--workers", type=positive, metavar="N", help="workers for bin/crawl to start")
 
 
@@ -219,6 +222,8 @@ def check_usage(typed: dict[str, Any]) -> None:
     elif not (typed["urls"] or typed["list"]):
         raise BadInput("start_urls", "Give at least one start URL, such as: bin/crawl https://example.com/")
     _check_list(typed)
+    if typed["detach"]:
+        _check_nothing_awaited(typed)
     target = typed["export"]
     if target is None:
         return
@@ -258,9 +263,19 @@ def _check_list(typed: dict[str, Any]) -> None:
 
 
 def _check_nothing_settled(typed: dict[str, Any]) -> None:
-    names = [_typed_as(name, typed[name]) for name, value in usual().items() if typed[name] != value]
+    names = [
+        _typed_as(name, typed[name])
+        for name, value in usual().items()
+        if typed[name] != value and name != "login_field"
+    ]
     if names:
         raise BadInput("resume", f"A crawl that goes on keeps what it was started with; leave out {', '.join(names)}.")
+
+
+def _check_nothing_awaited(typed: dict[str, Any]) -> None:
+    names = [f"--{name}" for name in ("export", "timeout", "workers") if typed[name] is not None]
+    if names:
+        raise BadInput("detach", f"--detach does not wait for the crawl; leave out {', '.join(names)}.")
 
 
 def _typed_as(name: str, value: object) -> str:

@@ -15,6 +15,7 @@ from django.db.models import Q
 
 from crawler import clock
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.holds import HoldReason
 from crawler.core.crawl.notices import HOOK
 from crawler.core.errors import ServiceDown
 from crawler.management.base import SERVICE_ERRORS, in_one_line, no_worker
@@ -22,7 +23,7 @@ from crawler.manager.reconcile import reconcile
 from crawler.models import Crawl, Delivery
 from crawler.queueing.workers import live_workers
 from crawler.reports.diagnosis import STILL_SECONDS, waits_because
-from crawler.reports.diagnosis_facts import held_because
+from crawler.reports.diagnosis_facts import Held, held
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -71,6 +72,7 @@ def stop_signals() -> Iterator[Stop]:
 
 POLL_INTERVAL_S = 0.15  # between two queries; shorter at the beginning
 OUTAGE_TIMEOUT_S = 30.0  # of Redis or the database, before the command gives up
+SHORTAGE_PATIENCE_S = 2.0  # a shortage may end the next moment
 REASON_INTERVAL_S = 1.0  # between two queries of the reason of a stall
 WORKER_CHECK_AFTER_S = 3.0  # seconds without progress
 NOTICE_TIMEOUT_S = 10.0  # for the first attempt of a notice
@@ -83,6 +85,7 @@ class Waited(Enum):
 
     OVER = "the crawl is over"
     GONE = "the crawl was deleted"
+    HELD = "a person has to act before it goes on"
     TIMED_OUT = "the time is up"
     STOPPED = "a signal was received"
 
@@ -98,18 +101,20 @@ class Waiting:
         show_reason: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._show, self._note, self._show_reason = show, note, show_reason
+        self.held = ""  # why a person has to act
         self._noted: set[str] = set()
+        self._short_since: float | None = None
         self._closed = -1
         self._moved_at = self._looked_at = self._reason_at = 0.0
 
     def until_over(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:
-        """Poll until the crawl is over, the timeout has passed or a signal is received. ServiceDown if Redis or the
-        database does not answer for OUTAGE_TIMEOUT_S."""
+        """Poll until the crawl is over or waits for a person, the timeout has passed or a signal is received.
+        ServiceDown if Redis or the database does not answer for OUTAGE_TIMEOUT_S."""
         began = answered_at = self._moved_at = self._looked_at = time.monotonic()
         while True:
             try:
-                if self._look(crawl):
-                    return Waited.OVER
+                if (ended := self._look(crawl)) is not None:
+                    return ended
                 answered_at = time.monotonic()
             except Crawl.DoesNotExist:
                 return Waited.GONE
@@ -121,19 +126,34 @@ class Waiting:
                 return Waited.TIMED_OUT
             time.sleep(pause_after(time.monotonic() - began))
 
-    def _look(self, crawl: Crawl) -> bool:
-        """Refresh `crawl`; return whether it is over."""
+    def _look(self, crawl: Crawl) -> Waited | None:
+        """Refresh `crawl`; return why the wait is over, None = it is not."""
         crawl.refresh_from_db()
         self._show(crawl)
         if crawl.is_over:
-            return True
+            return Waited.OVER
         reconcile()
-        if crawl.state == State.PAUSED:
-            self._show_reason("")
-            self._once(held_because(crawl, clock.epoch_seconds()) or PAUSED_ELSEWHERE)
-        else:
-            self._explain_stall(crawl)
-        return False
+        if crawl.state != State.PAUSED:
+            return self._explain_stall(crawl)
+        self._show_reason("")
+        hold = held(crawl, clock.epoch_seconds())
+        if ended := self._judge(hold):
+            return ended
+        self._once(hold.why or PAUSED_ELSEWHERE)
+        return None
+
+    def _judge(self, hold: Held) -> Waited | None:
+        """HELD if only a person can end this hold; a shortage has to last for a while first."""
+        now = time.monotonic()
+        if not hold.needs_person:
+            self._short_since = None
+            return None
+        if hold.reason is HoldReason.CAPACITY:
+            self._short_since = self._short_since or now
+            if now - self._short_since < SHORTAGE_PATIENCE_S:
+                return None
+        self.held = hold.why
+        return Waited.HELD
 
     def _tolerate(self, error: Exception, silent: float) -> None:
         """Note once that a service does not answer, and give up after OUTAGE_TIMEOUT_S."""
@@ -142,22 +162,27 @@ class Waiting:
         self._once(f"{in_one_line(error)} Trying again for {OUTAGE_TIMEOUT_S:.0f} s.")
         close_old_connections()  # a broken database connection never recovers
 
-    def _explain_stall(self, crawl: Crawl) -> None:
-        """Note why a crawl makes no progress: no space, or no worker."""
+    def _explain_stall(self, crawl: Crawl) -> Waited | None:
+        """Note why a crawl makes no progress: no space, or no worker. HELD if there is none for too long."""
         now, closed = time.monotonic(), crawl.tallies.closed
         if closed != self._closed:
             self._closed, self._moved_at, self._looked_at = closed, now, now
+            self._short_since = None
             self._show_reason("")
-            return
-        if now - self._looked_at >= WORKER_CHECK_AFTER_S:
+            return None
+        if now - self._looked_at >= WORKER_CHECK_AFTER_S or self._short_since is not None:
             self._looked_at = now
-            if why := held_because(crawl, clock.epoch_seconds()):
-                self._once(why)
+            hold = held(crawl, clock.epoch_seconds())
+            if ended := self._judge(hold):
+                return ended
+            if hold.why:
+                self._once(hold.why)
             elif live_workers() == 0:
                 self._once(no_worker())
         if now - self._moved_at >= STILL_SECONDS and now - self._reason_at >= REASON_INTERVAL_S:
             self._reason_at = now
             self._show_reason(waits_because(crawl))
+        return None
 
     def _once(self, line: str) -> None:
         if line not in self._noted:

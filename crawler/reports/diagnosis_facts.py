@@ -19,7 +19,14 @@ from crawler.clock import Clock
 from crawler.core.crawl import retries
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
-from crawler.core.crawl.holds import hold_message, hold_reason, login_message
+from crawler.core.crawl.holds import (
+    HoldReason,
+    credentials_message,
+    hold_message,
+    hold_reason,
+    login_message,
+    needs_person,
+)
 from crawler.core.crawl.options import NEVER, SCRAPY
 from crawler.core.crawl.politeness import (
     HOLD_UP_A_WORKER,
@@ -52,18 +59,40 @@ from crawler.storage import queries
 from crawler.storage.database import silent_lock
 
 
+@dataclass(frozen=True)
+class Held:
+    """What holds a crawl."""
+
+    why: str = ""  # as users read it; "" = nothing holds it, or a user paused it
+    reason: HoldReason = HoldReason.USER
+    needs_person: bool = False
+
+
 def held_because(crawl: Crawl, now: float) -> str:
     """The reason as users read it; "" when nothing holds the crawl, or a user paused it."""
+    return held(crawl, now).why
+
+
+def held(crawl: Crawl, now: float) -> Held:
+    """What holds a crawl, running or paused."""
     state = State(crawl.state)
-    if state is State.RUNNING:
-        short = shortage_for(crawl)
-        return waits_for(short) if short is not None else ""
-    if state is not State.PAUSED:
-        return ""
-    if crawl.held_until is None:
-        return login_message(crawl.pause_reason) if crawl.pause_reason else ""
+    if state not in {State.RUNNING, State.PAUSED}:
+        return Held()
     short, until = shortage_for(crawl), crawl.held_until
-    return hold_message(hold_reason(until, short, now), short, f"on {until.day} {until:%b %Y, %H:%M} UTC")
+    if state is State.RUNNING:
+        if short is None:
+            return Held()
+        return Held(waits_for(short), HoldReason.CAPACITY, needs_person(HoldReason.CAPACITY, short))
+    has_credentials = encryption.is_readable(crawl.sealed) or not crawl.tallies.open
+    reason = hold_reason(until, short, now, has_credentials=has_credentials, pause_reason=crawl.pause_reason)
+    match reason:
+        case HoldReason.CREDENTIALS:
+            why = credentials_message()
+        case HoldReason.LOGIN:
+            why = login_message(crawl.pause_reason)
+        case _:
+            why = hold_message(reason, short, f"on {until.day} {until:%b %Y, %H:%M} UTC" if until else "")
+    return Held(why, reason, needs_person(reason, short))
 
 
 def shortage_for(crawl: Crawl) -> Shortage | None:

@@ -19,6 +19,7 @@ from crawler.launch.crawl import parse
 from tests import site
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive, without_redis
+from tests.login_site import FIELDS, LoginSite
 from tests.site import Site
 from tests.stack import new_database
 
@@ -72,6 +73,29 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     receipt = json.loads(out)
     assert (receipt["state"], receipt["discovered"], receipt["fetched"]) == ("finished", 3, 3)
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
+
+
+def test_a_wrong_password_ends_the_command_with_the_reason_and_the_right_one_goes_on(
+    tmp_path: Path, redis_url: str
+) -> None:
+    environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
+    with LoginSite(5).serving() as members:
+        address = [f"{members.url}/", "--allow-private", "--login-url", f"{members.url}/login"]
+        code, _, err = crawl(*address, "--login-field", "user=ann", "--login-field", "password=WRONG", **environ)
+        assert code == 1
+        assert f"It is paused: the log-in at {members.url}/login has failed" in err
+        line = re.search(r"^To resume it: bin/crawl (--resume \S+)$", err, re.MULTILINE)
+        assert line, err
+        fields = [word for field in FIELDS for word in ("--login-field", field)]
+        code, out, err = crawl(*line[1].split(), *fields, "--json", **environ)
+    assert (code, json.loads(out)["fetched"]) == (0, len(members.expected)), err
+
+
+def test_a_detached_crawl_starts_no_worker_of_its_own(tmp_path: Path, redis_url: str) -> None:
+    environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
+    code, out, err = crawl("http://127.0.0.1:8/", "--allow-private", "--detach", **environ)
+    assert (code, out) == (1, "")
+    assert err.startswith("No worker is running that would crawl it")
 
 
 @pytest.mark.long

@@ -8,21 +8,27 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
+from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
-from crawler.crawls.control import cancel
+from crawler.crawls.control import cancel, hold, pause
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed
+from crawler.encryption import opened, seal
 from crawler.exports import csv, jsonl
+from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
-from crawler.management.waiting import Stop, Waiting
+from crawler.management.waiting import Stop, Waited, Waiting
 from crawler.models import Crawl, Delivery, Notice, Page
+from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
 from tests.factories import make_crawl, make_page
 
@@ -71,6 +77,7 @@ def make_running(**fields: Any) -> Crawl:
         ),
         ([SITE, "--page-ttl", "400d"], "Time for a page must be more than 0 seconds and at most 366 days"),
         ([SITE, "--timeout", "0"], "Argument --timeout: it must be more than 0"),
+        ([SITE, "--detach", "--timeout", "5"], "--detach does not wait for the crawl; leave out --timeout."),
         ([SITE, "--workers", "0"], "Argument --workers: it must be 1 or more"),
         ([SITE, "--max-bytes", "much"], "Argument --max-bytes: 'much' is not a size such as 500kB, 10MB or 2GB"),
         ([SITE, "--max-bytes", "0"], "Limit on bytes must be 1 or more"),
@@ -175,6 +182,51 @@ def test_one_good_start_url_is_enough(capsys: pytest.CaptureFixture[str]) -> Non
     assert error == "1 of the 2 start URLs gave nothing to follow: http://b.test/ answered 404.\n"
 
 
+def test_a_failed_login_ends_the_command_with_the_reason_and_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_running()
+    with elsewhere(lambda: pause(crawl.id, "the log-in at http://site.test/login has failed")):
+        assert crawl_and_exit("--resume", str(crawl.id)) == 1
+    first, again, other = capsys.readouterr().err.splitlines()
+    assert first == "It is paused: the log-in at http://site.test/login has failed. Resume it to try again."
+    assert again == f"To resume it: bin/crawl --resume {crawl.id}"
+    assert other.endswith(f"bin/crawl --resume {crawl.id} --login-field NAME=VALUE ...")
+
+
+def test_a_hold_is_left_as_it_is_when_the_command_ends() -> None:
+    """Where workers run, it ends without the command."""
+    crawl = make_running()
+    tomorrow = timezone.now() + timedelta(hours=20)
+    with elsewhere(lambda: hold(crawl.id, tomorrow)):
+        assert crawl_and_exit("--resume", str(crawl.id)) == 1
+    crawl.refresh_from_db()
+    assert (crawl.state, crawl.held_until) == (State.PAUSED, tomorrow)
+
+
+def test_a_crawl_is_resumed_with_other_values_for_its_login_form() -> None:
+    crawl = make_running(state=State.PAUSED, sealed=seal(parse(login_fields=["user=ann", "password=wrong"])))
+    crawl.options = {**crawl.options, "login_url": "http://site.test/login"}
+    crawl.save()
+    given = ["--login-field", "user=ann", "--login-field", "password=right"]
+    assert crawl_and_exit("--resume", str(crawl.id), *given, "--timeout", "0.1") == 1
+    crawl.refresh_from_db()
+    assert opened(crawl.sealed).login_fields == (("user", "ann"), ("password", "right"))
+
+
+def test_a_detached_crawl_is_left_to_the_workers_that_run(capsys: pytest.CaptureFixture[str]) -> None:
+    Membership(0, 1).beat(queues.connection())
+    assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private", "--detach") == 0
+    crawl = Crawl.objects.get()
+    assert capsys.readouterr().out == f"{crawl.id}\n"
+    assert crawl.state == State.RUNNING
+
+
+def test_without_a_worker_no_crawl_is_detached(capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private", "--detach") == 1
+    out, err = capsys.readouterr()
+    assert (out, Crawl.objects.count()) == ("", 0)
+    assert err.startswith("No worker is running that would crawl it, so nothing was started.")
+
+
 @pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED])
 def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
     state: State, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -235,7 +287,7 @@ def elsewhere(act: Callable[[], object]) -> Iterator[None]:
     """Something another process does to the crawl while the command waits for it: at its second look."""
     looks = itertools.count()
 
-    def look_and_act(waiting: Waiting, crawl: Crawl) -> bool:
+    def look_and_act(waiting: Waiting, crawl: Crawl) -> Waited | None:
         if next(looks) == 1:
             act()
         return look(waiting, crawl)

@@ -49,4 +49,4 @@ def test_every_option_is_in_the_table_of_options(name: str) -> None:
 def test_what_is_settled_at_the_start_is_known_with_its_default() -> None:
     settled = usual()
     assert (settled["urls"], settled["max_pages"], settled["throttle"], settled["host"]) == ([], None, True, [])
-    assert not {"resume", "timeout", "export", "json", "workers"} & set(settled)
+    assert not {"resume", "timeout", "export", "json", "workers", "detach"} & set(settled)

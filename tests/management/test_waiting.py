@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from itertools import groupby
 from typing import Any
 
@@ -111,6 +112,42 @@ def test_it_says_once_for_want_of_what_a_crawl_is_held(
     capacity.note_shortage(queues.connection(), Shortage.DATABASE_FULL)
     Waiting(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert lines == [said]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"pause_reason": "the log-in at http://site.test/login has failed"},
+        {"held_until": timezone.now() + timedelta(hours=12)},
+        {"sealed": "sealed with another key", "discovered": 1},
+    ],
+    ids=["log-in", "quota", "credentials"],
+)
+def test_a_hold_that_only_a_person_can_end_ends_the_wait(fields: dict[str, Any]) -> None:
+    crawl = make_crawl(state=State.PAUSED, **fields)
+    waiting = Waiting(ignore, ignore)
+    assert waiting.until_over(crawl, Stop(), timeout=30) is Waited.HELD
+    assert waiting.held.startswith("It is paused")
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED])
+def test_a_full_disk_ends_the_wait_once_it_has_lasted(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
+    monkeypatch.setattr(waiting, "SHORTAGE_PATIENCE_S", 0.1)
+    monkeypatch.setattr(waiting, "reconcile", lambda: None)  # it would resume the crawl
+    held_until = timezone.now() if state is State.PAUSED else None
+    crawl = make_crawl(discovered=1, state=state, held_until=held_until)
+    capacity.note_shortage(queues.connection(), Shortage.DATABASE_FULL)
+    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=30) is Waited.HELD
+
+
+def test_a_full_redis_is_waited_for_because_other_crawls_may_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "SHORTAGE_PATIENCE_S", 0.0)
+    monkeypatch.setattr(waiting, "reconcile", lambda: None)
+    monkeypatch.setattr(capacity, "shortage", lambda *_, **__: Shortage.REDIS_FULL)
+    crawl = make_crawl(state=State.PAUSED, held_until=timezone.now())
+    timeout = 3 * waiting.POLL_INTERVAL_S
+    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=timeout) is Waited.TIMED_OUT
 
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way

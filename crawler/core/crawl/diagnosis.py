@@ -8,9 +8,8 @@ from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.holds import HoldReason, hold_message, login_message
+from crawler.core.crawl.holds import HoldReason, credentials_message, hold_message, login_message
 from crawler.core.crawl.politeness import HostWait, Reason, why_not_now
-from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
 from crawler.core.text.quantities import count, counted, duration
 
@@ -172,7 +171,7 @@ def _over(facts: Facts) -> str:
 
 def _paused(facts: Facts) -> Iterator[str]:
     if facts.hold is HoldReason.CREDENTIALS:
-        yield f"It is paused. {SealBroken()}"
+        yield credentials_message()
     elif facts.hold is HoldReason.LOGIN:
         yield login_message(facts.pause_reason)
     elif facts.hold.ends_by_itself:

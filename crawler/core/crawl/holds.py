@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
+from typing import assert_never
 
+from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Shortage, paused_for
 
 CAPACITY_HOLD_MAX = timedelta(minutes=1)
@@ -45,6 +47,24 @@ def hold_reason(
     is_midnight = held_until.astimezone(UTC).time() == time.min
     is_long = held_until - datetime.fromtimestamp(now, UTC) > CAPACITY_HOLD_MAX
     return HoldReason.DAILY_QUOTA if is_midnight or is_long else HoldReason.CAPACITY
+
+
+def needs_person(reason: HoldReason, shortage: Shortage | None) -> bool:
+    """Whether the crawl goes on only after a person has done something, or on another day. Not for a crawl that a user
+    paused, who may resume it any moment, nor while Redis is full of other crawls, which end."""
+    match reason:
+        case HoldReason.LOGIN | HoldReason.CREDENTIALS | HoldReason.DAILY_QUOTA:
+            return True
+        case HoldReason.CAPACITY:
+            return shortage not in {None, Shortage.REDIS_FULL}
+        case HoldReason.USER:
+            return False
+    assert_never(reason)
+
+
+def credentials_message() -> str:
+    """For users: why a crawl whose credentials cannot be decrypted is paused."""
+    return f"It is paused. {SealBroken()}"
 
 
 def login_message(reason: str) -> str:

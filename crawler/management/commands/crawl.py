@@ -9,22 +9,30 @@ from crawler.core.crawl.completion import State
 from crawler.core.crawl.notices import HOOK
 from crawler.core.errors import BadInput
 from crawler.crawls import control
+from crawler.crawls.change import LOGIN_FIELDS, change
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
 from crawler.exports.formats import FORMATS, format_of
+from crawler.frontier.autoscalers import has_autoscaler
 from crawler.management.base import SERVICE_ERRORS, CrawlerCommand, Exit, ExitWith, crawl_of, in_one_line
 from crawler.management.crawl_options import DESCRIPTION, EXAMPLES, add_arguments, check_usage, chosen
 from crawler.management.display import display_for
-from crawler.management.inputs import credentials_of
+from crawler.management.inputs import credentials_of, login_fields_of
 from crawler.management.list_input import load
 from crawler.management.waiting import Stop, Waited, Waiting, stop_signals, wait_for_notices
 from crawler.models import Crawl
+from crawler.queueing import queues
+from crawler.queueing.workers import live_workers
 from crawler.reports import text
 from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt import address_shown, receipt_of
 from crawler.scrapy_engine import driver as scrapy
 
 CANCELLED = "The crawl was cancelled; its open pages were not requested."
+NOTHING_RUNS = (
+    "No worker is running that would crawl it, so nothing was started. Start the installation with bin/up, or a worker "
+    "with bin/worker; or leave out --detach: then bin/crawl starts its own."
+)
 DELETED = "The crawl was deleted."
 
 
@@ -40,17 +48,29 @@ class Command(CrawlerCommand):
 
     def perform(self, options: dict[str, Any]) -> int:
         check_usage(options)
+        if options["detach"]:
+            return self._detached(options)
         with stop_signals() as stop:
             try:
                 crawl = self._begin(options)
-                waited = self._wait(crawl, stop, options["timeout"])
-                return self._end(crawl, stop, waited, options)
+                waited, held = self._wait(crawl, stop, options["timeout"])
+                return self._end(crawl, stop, waited, held, options)
             except KeyboardInterrupt:
                 raise ExitWith(stop.exit_code, "Interrupted.") from None
+
+    def _detached(self, options: dict[str, Any]) -> int:
+        """Start the crawl, or resume it, where workers run already, and print its id."""
+        if live_workers() == 0 and not has_autoscaler(queues.connection()):
+            raise ExitWith(Exit.NOT_DONE, NOTHING_RUNS)
+        crawl = self._begin(options)
+        self.print_json({"id": str(crawl.id)}) if options["json"] else self.print(f"{crawl.id}\n")
+        return Exit.DONE
 
     def _begin(self, options: dict[str, Any]) -> Crawl:
         if options["resume"]:
             crawl = crawl_of(options["resume"])
+            if options["login_field"]:
+                change(crawl.id, {LOGIN_FIELDS: login_fields_of(options)})
             control.resume(crawl.id)  # False if it was not paused: then only wait
             return crawl
         if options["list"]:
@@ -69,20 +89,28 @@ class Command(CrawlerCommand):
         self.say(f"Crawl {crawl.id} of {crawl.site} started.")
         return crawl
 
-    def _wait(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:
+    def _wait(self, crawl: Crawl, stop: Stop, timeout: float | None) -> tuple[Waited, str]:
+        """Why waiting ended, and why a person has to act, if one does."""
         with display_for(self.stderr.isatty(), self.say) as display, stop.gently():
-            return Waiting(display.show, display.note, display.show_reason).until_over(crawl, stop, timeout)
+            waiting = Waiting(display.show, display.note, display.show_reason)
+            return waiting.until_over(crawl, stop, timeout), waiting.held
 
-    def _end(self, crawl: Crawl, stop: Stop, waited: Waited, options: dict[str, Any]) -> int:
+    def _end(self, crawl: Crawl, stop: Stop, waited: Waited, held: str, options: dict[str, Any]) -> int:
         """Pause a crawl that is not over, print the receipt, export, and wait for the notices."""
         if waited is Waited.GONE:
             raise ExitWith(Exit.NOT_DONE, DELETED)
-        trouble = None if waited is Waited.OVER else self._pause(crawl)
+        match waited:
+            case Waited.OVER:
+                trouble = ""
+            case Waited.HELD:  # the hold stays: where workers run, it may end without this command
+                trouble = f"{held}\n{_to_go_on(crawl)}"
+            case _:
+                trouble = f"{_why(waited, options)} {self._pause(crawl)}"
         if not crawl.is_over:
             self._print_receipt(crawl, options)
             if crawl.state == State.PAUSED:
                 self._await_notices(crawl, stop)  # such as the notice of the pause
-            raise ExitWith(_code_of(waited, stop), f"{_why(waited, options)} {trouble}{_not_exported(crawl, options)}")
+            raise ExitWith(_code_of(waited, stop), f"{trouble}{_not_exported(crawl, options)}")
         unwritten = self._export(crawl, options["export"])
         self._print_receipt(crawl, options)
         self._await_notices(crawl, stop)
@@ -145,6 +173,15 @@ class Command(CrawlerCommand):
             raise ExitWith(Exit.NOT_DONE, line)
         self.say(line)
         return Exit.DONE
+
+
+def _to_go_on(crawl: Crawl) -> str:
+    """The line to type once a person has ended the hold."""
+    command = f"bin/crawl --resume {crawl.id}"
+    line = f"To resume it: {command}"
+    if not crawl.pause_reason:
+        return line
+    return f"{line}\nWith other values for the log-in form, all of them: {command} --login-field NAME=VALUE ..."
 
 
 def _not_exported(crawl: Crawl, options: dict[str, Any]) -> str:
