@@ -19,7 +19,7 @@ from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
-from crawler.notices.models import Channel, Delivery, Notice, usual_events
+from crawler.notices.models import Channel, Delivery, Notice, WebhookSecret, usual_events
 
 __all__ = [
     "NOT_OVER",
@@ -46,6 +46,7 @@ __all__ = [
     "Trap",
     "Usage",
     "VaryingPart",
+    "WebhookSecret",
     "usual_events",
 ]
 

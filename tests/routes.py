@@ -129,6 +129,8 @@ WEB = [
         (302, 404, 403, 404, 403, 404, 404),  # there is no such delivery
         ("POST /crawls/{crawl_id}/notices/{delivery_id}/again",),
     ),
+    WebRoute("channel-secret", "POST", (302, *[404] * 6), ("POST /channels/{channel_id}/secret",)),
+    WebRoute("webhook-secret", "POST", (302, *[400] * 6), ("POST /webhook-secrets",)),  # no address is named
     WebRoute("channel-list", "GET", EVERYBODY, ("GET /channels",)),
     WebRoute("channel-add", "POST", (302, *[400] * 6), ("POST /channels",)),
     WebRoute("channel-change", "POST", (302, *[404] * 6), ("GET /channels/{channel_id}", "PUT /channels/{channel_id}")),
@@ -153,6 +155,7 @@ WEB = [
 
 
 NOWHERE_URL = "http://127.0.0.1:8/"
+WEBHOOK_URL = "https://example.com/hook"
 
 
 @dataclass(frozen=True)
@@ -230,6 +233,8 @@ API = [
     ApiRoute("post", "/channels/{channel_id}/pause", Scope.CHANNELS_WRITE),
     ApiRoute("post", "/channels/{channel_id}/resume", Scope.CHANNELS_WRITE),
     ApiRoute("post", "/channels/{channel_id}/test", Scope.CHANNELS_WRITE),
+    ApiRoute("post", "/channels/{channel_id}/secret", Scope.CHANNELS_WRITE, 422),  # it is no webhook
+    ApiRoute("post", "/webhook-secrets", Scope.CHANNELS_WRITE, 200, {"address": WEBHOOK_URL}, of_one=False),
     ApiRoute("delete", "/channels/{channel_id}", Scope.CHANNELS_WRITE, 204),
     ApiRoute("get", "/schedules", Scope.SCHEDULES_READ, of_one=False),
     ApiRoute("post", "/schedules", Scope.SCHEDULES_WRITE, 201, {**START, "rule": "every 6h"}, of_one=False),

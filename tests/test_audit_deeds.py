@@ -36,6 +36,7 @@ from crawler.manager.host_waits import end_host_waits
 from crawler.models import AuditEntry, Channel, Crawl, Schedule
 from crawler.notices.delivery import resend
 from crawler.notices.user_channels import Wanted, add_channel, change_channel, remove_channel, switch_channel
+from crawler.notices.webhook_secrets import make_secret
 from crawler.queueing import queues
 from crawler.web.rq_permissions import ROOT
 from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_group, a_page, a_person
@@ -119,7 +120,7 @@ def _schedule_paused(ann: User) -> Schedule:
 
 
 def _channel(ann: User) -> Channel:
-    return add_channel(ann, WANTED)
+    return add_channel(ann, WANTED)[0]
 
 
 def _channel_paused(ann: User) -> Channel:
@@ -173,6 +174,7 @@ DEEDS: dict[str, Callable[[User], object]] = {
     "channel.paused": _channel_paused,
     "channel.resumed": lambda ann: switch_channel(_channel_paused(ann).id, on=True),
     "channel.removed": lambda ann: remove_channel(_channel(ann)),
+    "webhook.secret_made": lambda ann: make_secret(ann.pk, "https://example.com/hook"),
     "token.made": lambda ann: make_token(ann, "nightly", ["crawls:read"], now=timezone.now()),
     "token.revoked": _token_revoked,
     "sessions.ended": end_sessions,

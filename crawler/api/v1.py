@@ -76,6 +76,7 @@ for of_crawls in (
 api.add_router("/dead-letters", dead_letters.router)
 api.add_router("/extraction", extraction.router)
 api.add_router("/channels", notices.channel_router)
+api.add_router("/webhook-secrets", notices.secret_router)
 api.add_router("/schedules", schedules.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/me", tokens.me)

@@ -5,5 +5,6 @@ outbox         writes deliveries in the transaction that makes them true; claims
 delivery       sends what is due, and sends again on request
 hook_calls     calls of the operator's hooks, which are delivered like notices
 user_channels  channels of an account
+webhook_secrets  what webhooks are signed with
 send           sends one message: a POST request or an e-mail
 """

@@ -30,6 +30,7 @@ from crawler.models import Crawl, Delivery, Notice
 from crawler.notices import hook_calls, outbox
 from crawler.notices.outbox import CLAIM_TTL_S
 from crawler.notices.send import TransportError, send
+from crawler.notices.webhook_secrets import secrets_for
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job
 from crawler.reports import text
@@ -41,9 +42,10 @@ def deliver(delivery: Delivery, limits: Limits | None = None) -> str:
     """Send a notice; returns the receiver's answer in one line, or raises TransportError."""
     try:
         address = opened_address(delivery.address)
+        own_secrets = secrets_for(delivery.transport, delivery.notice.crawl.owner_id, address)
     except SealBroken as error:
         raise TransportError(UNREADABLE_ADDRESS, permanent=False) from error
-    return send(message_of(delivery), delivery.transport, address, allowed_hosts(delivery), limits)
+    return send(message_of(delivery), delivery.transport, address, allowed_hosts(delivery), limits, own_secrets)
 
 
 def message_of(delivery: Delivery) -> Message:

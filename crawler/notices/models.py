@@ -63,6 +63,28 @@ class Channel(models.Model):
         return f"{self.transport} of {self.owner_id}"
 
 
+class WebhookSecret(models.Model):
+    """What the webhooks at one address are signed with, in all crawls of one owner. During a rotation there are two."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
+    address_digest = models.CharField(max_length=64)  # hex SHA-256 of the address in plain text
+    secret = models.TextField()  # encrypted, like the one below
+    previous = models.TextField(default="", blank=True)  # valid until `previous_until`
+    previous_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=clock.now, editable=False)  # of `secret`
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["owner", "address_digest"], name="webhook_secret_once"),
+            models.UniqueConstraint(
+                fields=["address_digest"], condition=models.Q(owner=None), name="webhook_secret_without_owner"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"webhook secret of {self.owner_id}"
+
+
 class Delivery(models.Model):
     """One notice to one address. Delivered at least once; `id` lets the receiver drop a duplicate."""
 

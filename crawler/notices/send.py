@@ -58,7 +58,12 @@ class Poster(Protocol):
 
 
 def send(
-    message: Message, transport: str, address: str, private_hosts: Sequence[str], limits: Limits | None = None
+    message: Message,
+    transport: str,
+    address: str,
+    private_hosts: Sequence[str],
+    limits: Limits | None = None,
+    own_secrets: Sequence[str] = (),
 ) -> str:
     """Send a message; returns the receiver's response in one line, or raises TransportError."""
     kind = CHANNELS.get(transport)
@@ -68,7 +73,7 @@ def send(
         return send_mail(message, address)
     guard = guard_of(private_hosts)
     with HttpFetcher(guard, conf.user_agent(), limits, gateway=_gateway_to(address, guard)) as poster:
-        return post(kind, message, address, secret=conf.webhook_secret(), poster=poster)
+        return post(kind, message, address, secret=conf.webhook_secret(), own_secrets=own_secrets, poster=poster)
 
 
 def post(
@@ -77,12 +82,13 @@ def post(
     url: str,
     *,
     secret: str = "",
+    own_secrets: Sequence[str] = (),
     poster: Poster,
     now: Callable[[], float] = clock.epoch_seconds,
 ) -> str:
     """Post a message; returns the receiver's response in one line, or raises TransportError."""
     body = json.dumps(kind.content(message)).encode()
-    headers = {"Content-Type": "application/json", **kind.headers(message, body, Signing(secret, now()))}
+    headers = {"Content-Type": "application/json", **kind.headers(message, body, Signing(secret, now(), own_secrets))}
     return _judge(poster.post(url, body, headers))
 
 

@@ -13,6 +13,7 @@ from django.db.models import Q
 
 from crawler import clock, conf, encryption
 from crawler.accounts import audit
+from crawler.core.channels import webhook
 from crawler.core.channels.catalogue import CHANNELS, SEALED, check_address, is_encrypted, is_secret
 from crawler.core.channels.kind import Message
 from crawler.core.crawl.notices import OF_A_CRAWL, Event, chosen_events
@@ -22,6 +23,7 @@ from crawler.http.guard import check_web_address, guard_of
 from crawler.models import Channel, Delivery
 from crawler.notices.delivery import UNREADABLE_ADDRESS, hosts_of_channels
 from crawler.notices.send import TransportError, send
+from crawler.notices.webhook_secrets import NewSecret, has_secret, make_secret, secrets_for
 from crawler.reports.text import SENTENCES
 
 MAX_CHANNELS = 20  # channels of one account
@@ -49,8 +51,9 @@ class TestResult:
     is_so: bool  # whether the receiver accepted it
 
 
-def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> Channel:
-    """Add a channel; BadInput ("address", "events") if invalid. `channel_id` as for `start_crawl`."""
+def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> tuple[Channel, str | None]:
+    """Add a channel; BadInput ("address", "events") if invalid. `channel_id` as for `start_crawl`. With the secret that
+    was made for a webhook; None if its address has one already."""
     if Channel.objects.filter(owner=owner).count() >= MAX_CHANNELS:
         raise BadInput("address", f"An account can have {MAX_CHANNELS} channels; remove one that is not needed.")
     channel = Channel(id=channel_id or uuid4(), owner=owner)
@@ -58,17 +61,37 @@ def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> 
     with transaction.atomic():
         channel.save(force_insert=True)
         audit.note("channel.added", channel, after=_facts_of(channel))
-    return channel
+        return channel, _first_secret(channel)
 
 
-def change_channel(channel: Channel, wanted: Wanted) -> None:
-    """Change a channel; BadInput as above. Pending deliveries keep their address."""
+def change_channel(channel: Channel, wanted: Wanted) -> str | None:
+    """Change a channel; BadInput as above. Pending deliveries keep their address. Returns the secret that was made, if
+    it is a webhook at another address now."""
     before, address = _facts_of(channel), channel.address
     _fill(channel, wanted)
     after = _facts_of(channel) | ({"address": "another"} if channel.address != address else {})
     with transaction.atomic():
         channel.save(update_fields=["name", "transport", "address", "events"])
         audit.note("channel.changed", channel, before=before, after=after)
+        return _first_secret(channel)
+
+
+def replace_secret(channel: Channel) -> NewSecret:
+    """Replace the secret of a webhook; BadInput ("address") for a channel that is none."""
+    if channel.transport != webhook.KIND.name:
+        raise BadInput("address", "Only webhooks are signed; this channel has no secret.")
+    try:
+        return make_secret(channel.owner_id, encryption.opened_address(channel.address))
+    except SealBroken:
+        raise BadInput("address", f"No secret can be made: {UNREADABLE_ADDRESS}. Type the address again.") from None
+
+
+def _first_secret(channel: Channel) -> str | None:
+    """The secret that is made for a webhook whose address has none yet."""
+    address = encryption.opened_address(channel.address)
+    if channel.transport != webhook.KIND.name or has_secret(channel.owner_id, address):
+        return None
+    return make_secret(channel.owner_id, address).secret
 
 
 def switch_channel(channel_id: UUID, *, on: bool) -> bool:
@@ -102,7 +125,8 @@ def send_test(channel: Channel) -> TestResult:
         return TestResult("It was tried just now; wait ten seconds before the next test.", is_so=False)
     try:
         address = encryption.opened_address(channel.address)
-        answer = send(_test_message(), channel.transport, address, hosts_of_channels(), TEST_LIMITS)
+        own_secrets = secrets_for(channel.transport, channel.owner_id, address)
+        answer = send(_test_message(), channel.transport, address, hosts_of_channels(), TEST_LIMITS, own_secrets)
     except SealBroken:
         return TestResult(f"The test could not be sent: {UNREADABLE_ADDRESS}. Type it again.", is_so=False)
     except TransportError as error:

@@ -52,6 +52,7 @@ ELSEWHERE = {
     "login_link": "a link",
     "new_hook": "what the operator typed",
     "reconcile": "numbers",
+    "webhook_secret": "a secret",
     "rqworker": "what it says is RQ's, but for lines about Redis and the database",
 }
 

@@ -20,11 +20,20 @@ from crawler.core.access.permissions import Right, Scope
 from crawler.core.crawl.notices import HOOK
 from crawler.models import Delivery
 from crawler.notices.delivery import SENT_AGAIN, resend
-from crawler.notices.user_channels import add_channel, change_channel, remove_channel, send_test, switch_channel
+from crawler.notices.user_channels import (
+    add_channel,
+    change_channel,
+    remove_channel,
+    replace_secret,
+    send_test,
+    switch_channel,
+)
+from crawler.notices.webhook_secrets import make_secret
 
 ROOT = "/api/v1/channels"
 
 channel_router = Router(tags=["channels"])
+secret_router = Router(tags=["channels"])
 
 
 @channel_router.get(
@@ -44,15 +53,17 @@ def list_channels(request: ApiRequest) -> dict[str, Any]:
     "",
     operation_id="channels_create_channel",
     auth=needs(Scope.CHANNELS_WRITE),
-    response={201: shapes.ChannelWhole},
+    response={201: shapes.ChannelMade},
     summary="Add a channel",
-    openapi_extra=described(shapes.CHANNEL_EXAMPLE, status=201, sends=shapes.WANTED_EXAMPLE),
+    openapi_extra=described(shapes.MADE_EXAMPLE, status=201, sends=shapes.WANTED_EXAMPLE),
 )
 def create_channel(request: ApiRequest, body: shapes.ChannelWanted, response: HttpResponse) -> Status[dict[str, Any]]:
-    """It gets notices from now on; `test` shows whether it works."""
-    mine = own_channels(request.user)
-    channel = made_before(request, mine) or add_channel(request.user, body.wanted(), id_to_make(request))
-    return created(request, response, f"{ROOT}/{channel.id}", shapes.channel_of(channel))
+    """It gets notices from now on; `test` shows whether it works. A webhook gets a secret, which only this response
+    shows."""
+    channel, secret = made_before(request, own_channels(request.user)), None
+    if channel is None:
+        channel, secret = add_channel(request.user, body.wanted(), id_to_make(request))
+    return created(request, response, f"{ROOT}/{channel.id}", {**shapes.channel_of(channel), "secret": secret})
 
 
 @channel_router.get(
@@ -120,6 +131,33 @@ def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     """Sends a test notice now and returns the result; once in ten seconds."""
     tried = send_test(channel_named(request, channel_id))
     return {"arrived": tried.is_so, "message": tried.line}
+
+
+@channel_router.post(
+    "/{uuid:channel_id}/secret",
+    operation_id="channels_make_secret",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.SecretMade,
+    summary="Replace the secret of a webhook",
+    openapi_extra=described(shapes.SECRET_EXAMPLE),
+)
+def make_secret_of_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    """The new secret signs from now on; for a day so does the one before."""
+    return vars(replace_secret(channel_named(request, channel_id)))
+
+
+@secret_router.post(
+    "",
+    operation_id="webhook_secrets_make",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.SecretMade,
+    summary="Make the secret of a crawl's webhook",
+    openapi_extra=described(shapes.SECRET_EXAMPLE, sends={"address": shapes.WANTED_EXAMPLE["address"]}),
+)
+def make_secret_of_address(request: ApiRequest, body: shapes.WebhookAddress) -> dict[str, Any]:
+    """Signs what your crawls send to this address, as one of their `notify_webhooks`. A secret that it had is
+    replaced; for a day both sign."""
+    return vars(make_secret(request.user.pk, body.address))
 
 
 @channel_router.delete(

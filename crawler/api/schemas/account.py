@@ -60,6 +60,25 @@ class ChannelWhole(Schema):
     last_state: str | None = Field(description="The state of the last notice: pending, delivered or given_up.")
 
 
+class ChannelMade(ChannelWhole):
+    """A channel that was just added."""
+
+    secret: str | None = Field(description="Of a webhook: what signs its notices. It is not shown again.")
+
+
+class WebhookAddress(Schema):
+    """Where webhooks are sent."""
+
+    address: str = Field(description="As in `notify_webhooks`.")
+
+
+class SecretMade(Schema):
+    """A secret that was just made."""
+
+    secret: str = Field(description="`whsec_...`, for a library of Standard Webhooks. It is not shown again.")
+    previous_until: datetime | None = Field(description="Until when the secret before signs too; null: there was none.")
+
+
 class Channels(Schema):
     items: list[ChannelWhole]
 
@@ -109,6 +128,13 @@ CHANNEL_EXAMPLE: dict[str, Any] = {
     "tested_at": None,
     "last_state": "delivered",
 }
+
+
+SECRET_EXAMPLE: dict[str, Any] = {
+    "secret": "whsec_b25seSBhbiBleGFtcGxlLCBub3QgYSByZWFsIHNlY3JldA==",
+    "previous_until": "2026-11-22T10:00:00Z",
+}
+MADE_EXAMPLE: dict[str, Any] = {**CHANNEL_EXAMPLE, "last_state": None, "secret": SECRET_EXAMPLE["secret"]}
 
 
 class DeliveryLine(Schema):

@@ -36,8 +36,9 @@ class Message:
 class Signing:
     """What a request can be signed with."""
 
-    secret: str  # "" = not signed
+    secret: str  # of the installation; "" = none
     now: float  # seconds since the epoch
+    own_secrets: Sequence[str] = ()  # of the receiver, the newest first; two during a rotation
 
 
 Headers = Callable[[Message, bytes, Signing], Mapping[str, str]]

@@ -1,21 +1,26 @@
-"""A webhook: JSON in a POST request, signed so that the receiver can verify the sender.
+"""A webhook: JSON in a POST request, signed by the Standard Webhooks specification, 1.0.
 
     POST <url>
     Content-Type: application/json
-    X-Crawler-Event: crawl.finished
-    X-Crawler-Delivery: <id; a duplicate has the same>
-    X-Crawler-Notice: <id; the same for all receivers, and when it is sent again>
-    X-Crawler-Timestamp: <seconds since the epoch>
-    X-Crawler-Signature: sha256=<HMAC-SHA256 of timestamp + "." + body under CRAWLER_WEBHOOK_SECRET, in hex>
+    webhook-id: <id of the delivery; a duplicate has the same>
+    webhook-timestamp: <seconds since the epoch>
+    webhook-signature: v1,<base64 of HMAC-SHA256 of id + "." + timestamp + "." + body>
 
     {"id": ..., "notice": ..., "event": ..., "crawl": ..., "round": ..., "number": ..., "at": ..., "receipt": {...}}
 
-A page notice has "pages" in place of "receipt". docs/notices.md shows each. Any 2xx means accepted. A receiver that
-checks the signature should also reject a timestamp that is minutes old.
+During a rotation there are two signatures with a blank between them, under the new secret and the one before. A
+receiver without a secret of its own gets one under CRAWLER_WEBHOOK_SECRET. A page notice has "pages" in place of
+"receipt"; docs/notices.md shows each. Any 2xx means accepted.
+
+The headers of the version before are sent too: X-Crawler-Event, -Delivery, -Notice, -Timestamp and -Signature
+("sha256=" and HMAC-SHA256 of timestamp + "." + body under CRAWLER_WEBHOOK_SECRET, in hex).
+
+Source: https://www.standardwebhooks.com
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import re
@@ -25,6 +30,9 @@ from urllib.parse import urlsplit
 from crawler.core.channels.kind import ChannelKind, Message, Signing
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
+
+KEY_PREFIX = "whsec_"
+KEY_BYTES = 32  # the specification asks for 24 to 64
 
 _URL = re.compile(r"https?://[^/\s]+")
 
@@ -62,6 +70,8 @@ def headers(message: Message, body: bytes, signing: Signing) -> dict[str, str]:
     """Without a secret there is no signature: anyone could make one under an empty secret."""
     timestamp = str(int(signing.now))
     about = {
+        "webhook-id": message.id,
+        "webhook-timestamp": timestamp,
         "X-Crawler-Event": message.event,
         "X-Crawler-Delivery": message.id,
         "X-Crawler-Notice": message.notice,
@@ -69,7 +79,25 @@ def headers(message: Message, body: bytes, signing: Signing) -> dict[str, str]:
     }
     if signing.secret:
         about["X-Crawler-Signature"] = signature(signing.secret, timestamp, body)
+    keys = [key_of(secret) for secret in signing.own_secrets] or [signing.secret.encode()] * bool(signing.secret)
+    if keys:
+        about["webhook-signature"] = " ".join(standard_signature(key, message.id, timestamp, body) for key in keys)
     return about
+
+
+def secret_of(key: bytes) -> str:
+    """A key as receivers configure it, such as "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"."""
+    return KEY_PREFIX + base64.b64encode(key).decode()
+
+
+def key_of(secret: str) -> bytes:
+    return base64.b64decode(secret.removeprefix(KEY_PREFIX))
+
+
+def standard_signature(key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
+    """One signature of `webhook-signature`."""
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

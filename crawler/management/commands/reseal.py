@@ -16,7 +16,7 @@ from crawler.core.channels.catalogue import SEALED, is_encrypted
 from crawler.core.crawl.options import MAY_BE_SECRET, RECEIVERS
 from crawler.core.errors import SealBroken
 from crawler.management.base import CrawlerCommand, Exit
-from crawler.models import Channel, Crawl, Delivery, Schedule
+from crawler.models import Channel, Crawl, Delivery, Schedule, WebhookSecret
 
 EXAMPLES = """\
 To change SECRET_KEY: set SECRET_KEY to the new one and SECRET_KEY_FALLBACKS to the old one, restart
@@ -27,7 +27,7 @@ exit codes:
   1    something cannot be decrypted with any key, or a service is down
 """
 
-Row = Crawl | Schedule | Channel | Delivery
+Row = Crawl | Schedule | Channel | Delivery | WebhookSecret
 
 
 class Command(CrawlerCommand):
@@ -60,6 +60,7 @@ def _rows() -> Iterator[Row]:
         yield from model.objects.only("id", "sealed", "options").iterator(chunk_size=200)
     for addressed in (Channel, Delivery):
         yield from addressed.objects.only("id", "transport", "address").iterator(chunk_size=200)
+    yield from WebhookSecret.objects.iterator(chunk_size=200)
 
 
 def _reencrypt(row: Row) -> int:
@@ -68,6 +69,12 @@ def _reencrypt(row: Row) -> int:
     match row:
         case Channel() | Delivery():
             return _written(row, "address", row.address, _address(row.transport, row.address))
+        case WebhookSecret():
+            with transaction.atomic():
+                changed = _written(row, "previous", row.previous, _each(row.previous, encryption.reencrypted_address))
+                return max(
+                    changed, _written(row, "secret", row.secret, _each(row.secret, encryption.reencrypted_address))
+                )
         case Crawl() | Schedule():
             with transaction.atomic():
                 options = _options(row.options)

@@ -1,4 +1,4 @@
-"""The views of the user's notice channels: list, add, change, switch on and off, remove, test."""
+"""The views of the user's notice channels, and of the secrets of webhooks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,20 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from crawler.accounts.permissions import own_channels
-from crawler.core.channels.catalogue import CHANNELS
+from crawler.core.channels import webhook
+from crawler.core.channels.catalogue import CHANNELS, masked
 from crawler.core.crawl.notices import OF_A_CRAWL
 from crawler.core.errors import BadInput
 from crawler.models import Channel, Delivery
-from crawler.notices.user_channels import add_channel, change_channel, remove_channel, send_test, switch_channel
+from crawler.notices.user_channels import (
+    add_channel,
+    change_channel,
+    remove_channel,
+    replace_secret,
+    send_test,
+    switch_channel,
+)
+from crawler.notices.webhook_secrets import NewSecret, make_secret
 from crawler.reports.receipt import channel_shown
 from crawler.reports.text import EVENTS
 from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
@@ -42,12 +51,11 @@ def channel_add(request: HttpRequest) -> HttpResponse:
     form = ChannelForm(request.POST)
     if form.is_valid():
         try:
-            add_channel(_person(request), form.wanted())
+            channel, secret = add_channel(_person(request), form.wanted())
         except BadInput as error:
             form.refuse(error)
         else:
-            messages.success(request, "Added. Press Test to see whether it works.")
-            return redirect("channel-list")
+            return _shown_once(request, channel, secret, "Added. Press Test to see whether it works.")
     return _list_page(request, form, status=400)
 
 
@@ -63,12 +71,11 @@ def channel_change(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     form = ChannelForm(request.POST, channel=channel)
     if form.is_valid():
         try:
-            change_channel(channel, form.wanted())
+            secret = change_channel(channel, form.wanted())
         except BadInput as error:
             form.refuse(error)
         else:
-            messages.success(request, "Changed.")
-            return redirect("channel-list")
+            return _shown_once(request, channel, secret, "Changed.")
     return _change_page(request, channel, form, status=400)
 
 
@@ -102,6 +109,48 @@ def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     return redirect("channel-list")
 
 
+@require_POST
+@page
+def channel_secret(request: HttpRequest, channel_id: UUID) -> HttpResponse:
+    """Replace the secret of a webhook, and show the new one this once."""
+    channel = _mine(request, channel_id)
+    try:
+        made = replace_secret(channel)
+    except BadInput as error:
+        messages.warning(request, error.message)
+        return redirect("channel-list")
+    return _secret_page(request, _name_of(channel), made)
+
+
+@require_POST
+@sensitive_post_parameters("address")
+@page
+def webhook_secret(request: HttpRequest) -> HttpResponse:
+    """Make or replace the secret of a webhook that is named in a crawl's options, and show it this once."""
+    address = request.POST.get("address", "").strip()
+    try:
+        made = make_secret(_person(request).pk, address)
+    except BadInput as error:
+        return _list_page(request, ChannelForm(), status=400, secret_error=error.message)
+    return _secret_page(request, masked(webhook.KIND.name, address), made)
+
+
+def _shown_once(request: HttpRequest, channel: Channel, secret: str | None, done: str) -> HttpResponse:
+    """The list; with the secret if one was made, in this response alone."""
+    messages.success(request, done)
+    if secret is None:
+        return redirect("channel-list")
+    return _secret_page(request, _name_of(channel), NewSecret(secret, None))
+
+
+def _secret_page(request: HttpRequest, name: str, made: NewSecret) -> HttpResponse:
+    return _list_page(request, ChannelForm(), status=200, secret=made, secret_of=name)
+
+
+def _name_of(channel: Channel) -> str:
+    return channel.name or channel_shown(channel)
+
+
 def _mine(request: HttpRequest, channel_id: UUID) -> Channel:
     return get_object_or_404(own_channels(request.user), pk=channel_id)
 
@@ -112,9 +161,9 @@ def _person(request: HttpRequest) -> User:
     return request.user
 
 
-def _list_page(request: HttpRequest, form: ChannelForm, *, status: int) -> HttpResponse:
+def _list_page(request: HttpRequest, form: ChannelForm, *, status: int, **more: Any) -> HttpResponse:
     rows = [_row(channel) for channel in own_channels(request.user).order_by("created_at")]
-    return render(request, "crawler/channels.html", {"form": form, "rows": rows}, status=status)
+    return render(request, "crawler/channels.html", {"form": form, "rows": rows, **more}, status=status)
 
 
 def _change_page(request: HttpRequest, channel: Channel, form: ChannelForm, *, status: int) -> HttpResponse:
@@ -125,6 +174,7 @@ def _row(channel: Channel) -> dict[str, Any]:
     last = Delivery.objects.filter(channel=channel).select_related("notice").order_by("-created_at").first()
     return {
         "channel": channel,
+        "is_signed": channel.transport == webhook.KIND.name,
         "transport": CHANNELS[channel.transport].label,
         "address": channel_shown(channel),
         "events": ", ".join(EVENTS[event] for event in OF_A_CRAWL if event in channel.events),

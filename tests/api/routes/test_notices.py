@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
+from crawler.notices.webhook_secrets import secrets_for
 from tests.api.calling import Caller
 from tests.api.routes.test_crawls import items_of
 from tests.factories import a_delivery, a_finished_crawl
@@ -27,8 +28,25 @@ def test_a_channel_is_added_and_shown(by_ann: Caller, ann: User) -> None:
     channel = Channel.objects.get()
     assert (response.status_code, response["Location"]) == (201, f"http://testserver/api/v1/channels/{channel.id}")
     assert (channel.owner, channel.address, channel.events) == (ann, "me@example.com", ["crawl.finished"])
-    assert by_ann.get(f"/channels/{channel.id}").json() == response.json()
-    assert by_ann.get("/channels").json()["items"] == [response.json()]
+    assert response.json()["secret"] is None  # of webhooks alone
+    shown = {name: value for name, value in response.json().items() if name != "secret"}
+    assert by_ann.get(f"/channels/{channel.id}").json() == shown
+    assert by_ann.get("/channels").json()["items"] == [shown]
+
+
+def test_a_secret_is_in_the_response_that_makes_it_alone(by_ann: Caller, ann: User, settings: Any) -> None:
+    settings.CRAWLER_PRIVATE_HOSTS = ["127.0.0.1"]
+    address = "http://127.0.0.1:8/hook"
+    made = by_ann.post("/channels", {"transport": "webhook", "address": address}).json()
+    assert secrets_for("webhook", ann.pk, address) == (made["secret"],)
+    assert "secret" not in by_ann.get(f"/channels/{made['id']}").json()
+    again = by_ann.post(f"/channels/{made['id']}/secret").json()
+    assert secrets_for("webhook", ann.pk, address) == (again["secret"], made["secret"])
+
+
+def test_the_webhook_of_a_crawl_gets_a_secret_of_its_own(by_ann: Caller, ann: User) -> None:
+    made = by_ann.post("/webhook-secrets", {"address": "https://example.com/hook"}).json()
+    assert secrets_for("webhook", ann.pk, "https://example.com/hook") == (made["secret"],)
 
 
 def test_a_channel_is_added_once(by_ann: Caller) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from crawler.core.channels import webhook
-from crawler.core.channels.kind import Message
+from crawler.core.channels.kind import Message, Signing
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from crawler.notices.send import TransportError, post
@@ -82,8 +84,45 @@ def test_the_signature_covers_time_and_body_under_the_secret() -> None:
     assert webhook.signature("s", "1", b"a") not in others
 
 
+def standard_headers(*secrets: str, now: float | None = None) -> dict[str, str]:
+    signing = Signing(SECRET, time.time() if now is None else now, secrets)
+    return {name: value for name, value in webhook.headers(MESSAGE, b"{}", signing).items() if "Crawler" not in name}
+
+
+def test_the_official_library_accepts_the_signature_of_a_receiver() -> None:
+    secret = webhook.secret_of(b"a" * webhook.KEY_BYTES)
+    assert Webhook(secret).verify(b"{}", standard_headers(secret)) == {}
+
+
+def test_it_refuses_another_body() -> None:
+    secret = webhook.secret_of(b"a" * webhook.KEY_BYTES)
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(b"[]", standard_headers(secret))
+
+
+def test_during_a_rotation_both_secrets_are_accepted() -> None:
+    new, old = webhook.secret_of(b"n" * webhook.KEY_BYTES), webhook.secret_of(b"o" * webhook.KEY_BYTES)
+    for secret in (new, old):
+        assert Webhook(secret).verify(b"{}", standard_headers(new, old)) == {}
+
+
+def test_a_receiver_without_a_secret_of_its_own_checks_with_that_of_the_installation() -> None:
+    assert Webhook(webhook.secret_of(SECRET.encode())).verify(b"{}", standard_headers()) == {}
+
+
+def test_a_receiver_with_a_secret_of_its_own_gets_no_signature_under_another() -> None:
+    with pytest.raises(WebhookVerificationError):
+        Webhook(webhook.secret_of(SECRET.encode())).verify(b"{}", standard_headers(webhook.secret_of(b"a" * 32)))
+
+
+def test_the_id_is_that_of_the_delivery() -> None:
+    assert standard_headers()["webhook-id"] == MESSAGE.id
+
+
 def test_without_a_secret_nothing_pretends_to_be_signed() -> None:
-    assert header(send(page(), secret=""), "X-Crawler-Signature") is None
+    server = send(page(), secret="")
+    assert header(server, "X-Crawler-Signature") is None
+    assert header(server, "webhook-signature") is None
 
 
 @pytest.mark.parametrize("status", ["200 OK", "201 Created", "202 Accepted", "204 No Content"])

@@ -90,7 +90,7 @@ def test_a_secret_address_is_stored_encrypted_and_never_shown(as_ann: Client) ->
     for address in (PAGE, f"{PAGE}{channel.id}/"):
         html = as_ann.get(address).content.decode()
         assert "http://127.0.0.1:8/…" in html
-        assert "secret" not in html
+        assert "services/T/B" not in html
         assert channel.address not in html
 
 
