@@ -8,6 +8,9 @@ import sys
 import django
 from django.core.exceptions import ImproperlyConfigured
 
+worker_class = "crawler.launch.web_worker.DeadlineWorker"
+worker_connections = 500  # of one process: below the 1,024 files that many systems allow it
+
 
 def on_starting(server: object) -> None:
     """Wait for Redis and the database before it listens, so that the first requests get no error. Exits with a message

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
@@ -29,6 +29,8 @@ ALWAYS = {
     ),
 }
 """Headers of every response that does not set them itself."""
+
+SENT_TOO_SLOWLY = "The body did not arrive in full, or came too slowly. Send it again."
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +56,8 @@ def api_view(view: View) -> View:
             response = problem(413, "The body is too large. A long list of URLs goes to POST /api/v1/crawls/list.")
         except (MultiPartParserError, SuspiciousOperation) as error:
             response = problem(400, f"What was sent cannot be read: {error}.")
+        except UnreadablePostError:
+            response = problem(408, SENT_TOO_SLOWLY)
         except (OperationalError, InterfaceError) as error:
             log.error("the database does not answer: %s", error)
             response = service_down(database_error_message(error)).response()

@@ -86,7 +86,7 @@ PROBLEMS = {
     "414": "The address is too long; the response is an HTML page of the web server.",
     "415": "The call does not accept this type of body.",
     "422": "A value is invalid.",
-    "429": "Too many calls within a minute.",
+    "429": "Too many calls within a minute, or too many slow ones at a time.",
     "503": "Redis or the database does not answer.",
 }
 IDEMPOTENCY_KEY = {

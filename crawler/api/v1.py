@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import RawPostDataException
 from django.urls import URLPattern, path, re_path
@@ -38,7 +38,7 @@ from crawler.api.routes import (
     schedules,
     tokens,
 )
-from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown, TooBusy
 from crawler.core.installation.backpressure import sentence
 from crawler.crawls.holds import shortage_of
 
@@ -129,6 +129,11 @@ def _over_quota(request: HttpRequest, error: OverQuota) -> HttpResponse:
     return problem(429, error.message, headers={"Retry-After": str(error.retry_after)})
 
 
+@api.exception_handler(TooBusy)
+def _too_busy(request: HttpRequest, error: TooBusy) -> HttpResponse:
+    return problem(429, str(error), headers={"Retry-After": str(error.retry_after)})
+
+
 @api.exception_handler(LoadStopped)
 def _stopped(request: HttpRequest, error: LoadStopped) -> HttpResponse:
     return problem(409, str(error))
@@ -150,7 +155,9 @@ def _redis_down(request: HttpRequest, error: RedisError) -> HttpResponse:
 
 @api.exception_handler(Exception)
 def _trouble(request: HttpRequest, error: Exception) -> HttpResponse:
-    if isinstance(error, SuspiciousOperation | MultiPartParserError | OperationalError | InterfaceError):
+    if isinstance(
+        error, SuspiciousOperation | MultiPartParserError | UnreadablePostError | OperationalError | InterfaceError
+    ):
         raise error  # `api_view` answers them: they can also occur outside a view
     log.exception("%s %s failed", request.method, request.path)
     return problem(500, TROUBLE)

@@ -4,6 +4,7 @@
     ├── BadInput            invalid input of a user; says what to do
     │   ├── RefusedAddress  a start URL whose address may not be requested
     │   └── OverQuota       the quota of the user is exhausted; says when to try again
+    ├── TooBusy             too many slow calls are in progress; says when to try again
     ├── LoadStopped         a crawl was cancelled or deleted while its list was imported
     ├── SealBroken          a crawl's credentials cannot be decrypted: SECRET_KEY has changed
     ├── NewerMessage        a batch or report of a newer version of the project; says what is not understood
@@ -44,6 +45,14 @@ class OverQuota(BadInput):
 
     def __init__(self, message: str, *, retry_after: int) -> None:
         super().__init__("quota", message)
+        self.retry_after = retry_after  # seconds
+
+
+class TooBusy(CrawlerError):
+    """Too many slow calls are in progress. Trying again later helps."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
         self.retry_after = retry_after  # seconds
 
 

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadablePostError
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -34,6 +34,10 @@ def public_page(view: View) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             return view(request, *args, **kwargs)
+        except UnreadablePostError:
+            return HttpResponse(
+                "The form did not arrive in full, or came too slowly. Send it again.\n", "text/plain", 408
+            )
         except (OperationalError, InterfaceError) as error:
             _log.error("the database does not answer: %s", error)
             return _service_down(database_error_message(error))

@@ -7,6 +7,7 @@ from typing import Any
 from ninja import Router, Schema
 from pydantic import Field
 
+from crawler.accounts.slow_calls import slow_call
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.openapi import described
 from crawler.api.routes.crawls import sealed_for
@@ -50,15 +51,17 @@ EXAMPLE = {
     openapi_extra=described(EXAMPLE, sends=SENDS),
 )
 def try_rules(request: ApiRequest, body: PreviewAsked) -> dict[str, Any]:
-    """The page is requested once, as a crawl with these options would request it; nothing is stored."""
+    """The page is requested once, as a crawl with these options would request it; nothing is stored. One test or
+    preview at a time."""
     options, start_urls = body.options(), [from_person(url) for url in body.start_urls]
-    tried = preview(
-        _page(body.try_url),
-        options,
-        start_urls=start_urls,
-        allow_private=body.private_allowed(request.user),
-        sealed=sealed_for(request, body, options, start_urls),
-    )
+    with slow_call(request.user.pk):
+        tried = preview(
+            _page(body.try_url),
+            options,
+            start_urls=start_urls,
+            allow_private=body.private_allowed(request.user),
+            sealed=sealed_for(request, body, options, start_urls),
+        )
     fields = [{"name": row.name, "value": row.value, "note": row.note} for row in tried.rows]
     return {"url": tried.url, "trouble": tried.trouble, "fields": fields}
 

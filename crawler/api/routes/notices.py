@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from ninja import Router, Status
 
 from crawler.accounts.permissions import own_channels, sees_addresses
+from crawler.accounts.slow_calls import slow_call
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import channel_named, crawl_named, created, made_before, switched
@@ -128,8 +129,10 @@ def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     openapi_extra=described({"arrived": True, "message": "A test was sent: 200 OK."}),
 )
 def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
-    """Sends a test notice now and returns the result; once in ten seconds."""
-    tried = send_test(channel_named(request, channel_id))
+    """Sends a test notice now and returns the result; once in ten seconds, and one test or preview at a time."""
+    channel = channel_named(request, channel_id)
+    with slow_call(request.user.pk):
+        tried = send_test(channel)
     return {"arrived": tried.is_so, "message": tried.line}
 
 

@@ -14,10 +14,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from crawler.accounts.permissions import own_channels
+from crawler.accounts.slow_calls import slow_call
 from crawler.core.channels import webhook
 from crawler.core.channels.catalogue import CHANNELS, masked
 from crawler.core.crawl.notices import OF_A_CRAWL
-from crawler.core.errors import BadInput
+from crawler.core.errors import BadInput, TooBusy
 from crawler.models import Channel, Delivery
 from crawler.notices.user_channels import (
     add_channel,
@@ -104,7 +105,15 @@ def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
 @page
 def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Send a test notice and show the result."""
-    tried = send_test(_mine(request, channel_id))
+    channel = _mine(request, channel_id)
+    try:
+        with slow_call(_person(request).pk):
+            tried = send_test(channel)
+    except TooBusy as error:
+        messages.warning(request, str(error))
+        response = _list_page(request, ChannelForm(), status=429)
+        response["Retry-After"] = str(error.retry_after)
+        return response
     messages.add_message(request, messages.SUCCESS if tried.is_so else messages.WARNING, tried.line)
     return redirect("channel-list")
 

@@ -10,11 +10,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from crawler.core.errors import BadInput
+from crawler.accounts.slow_calls import slow_call
+from crawler.core.errors import BadInput, TooBusy
 from crawler.core.urls.normalise import from_person
 from crawler.fetcher.preview import Preview, preview
 from crawler.web.crawl.crawls import crawl_named
-from crawler.web.decorators import page
+from crawler.web.decorators import page, person
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import SECRETS
 
@@ -34,9 +35,16 @@ def extraction_preview(request: HttpRequest) -> HttpResponse:
     tried = None
     if form.is_valid():
         try:
-            tried = _tried(form)
+            with slow_call(person(request).pk):
+                tried = _tried(form)
         except BadInput as error:
             form.refuse(error)
+        except TooBusy as error:
+            response = render(
+                request, "crawler/extraction_preview.html", {"errors": [("", str(error))], "rows": []}, status=429
+            )
+            response["Retry-After"] = str(error.retry_after)
+            return response
     context = {"errors": _errors(form), "tried": tried, "rows": _rows(tried) if tried else []}
     return render(request, "crawler/extraction_preview.html", context, status=400 if context["errors"] else 200)
 

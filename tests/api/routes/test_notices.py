@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from crawler.accounts.slow_calls import slow_call
 from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
 from crawler.notices.webhook_secrets import secrets_for
@@ -151,3 +152,14 @@ def test_a_notice_is_sent_again(by_ann: Caller, ann: User, real_redis: object) -
     delivery = a_delivery(crawl, state=Delivery.GIVEN_UP)
     assert by_ann.post(f"/crawls/{crawl.id}/notices/{delivery.id}/again").json()["message"]
     assert list(Delivery.objects.order_by("created_at").values_list("again", flat=True)) == [False, True]
+
+
+@pytest.mark.parametrize("path", ["/channels/{id}/test", "/extraction/preview"])
+def test_a_user_waits_for_one_other_server_at_a_time(by_ann: Caller, ann: User, path: str) -> None:
+    channel = Channel.objects.create(owner=ann, transport="email", address="ann@example.com")
+    body = {"try_url": "https://example.com/", "fields": [{"name": "a", "selector": "b"}]}
+    with slow_call(ann.pk):
+        response = by_ann.post(path.format(id=channel.id), body)
+    assert (response.status_code, response["Retry-After"]) == (429, "5")
+    assert response["Content-Type"] == "application/problem+json"
+    assert "Wait until it is done" in response.json()["detail"]

@@ -12,6 +12,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from crawler.accounts.slow_calls import slow_call
 from crawler.core.channels.catalogue import SEALED
 from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
@@ -211,3 +212,12 @@ def test_the_button_cannot_be_used_to_flood_somebody(as_ann: Client, ann: User) 
     Channel.objects.update(tested_at=timezone.now() - timedelta(seconds=11))
     as_ann.post(f"{PAGE}{channel.id}/test")
     assert len(mail.outbox) == 2
+
+
+def test_a_user_tests_one_channel_at_a_time(as_ann: Client, ann: User) -> None:
+    channel = a_channel(ann)
+    with slow_call(ann.pk):
+        response = as_ann.post(f"{PAGE}{channel.id}/test")
+    assert (response.status_code, response["Retry-After"]) == (429, "5")
+    assert "Your last preview or test is still in progress" in response.content.decode()
+    assert mail.outbox == []

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from crawler.accounts.slow_calls import slow_call
 from crawler.core.access.credentials import parse
 from crawler.core.crawl.options import CrawlOptions
 from crawler.encryption import seal
@@ -119,3 +120,11 @@ def test_it_is_for_those_who_are_logged_in(client: Client, db: None) -> None:
 
 def test_the_form_has_the_button(as_ann: Client) -> None:
     assert f'formaction="{URL}"' in as_ann.get("/").content.decode()
+
+
+def test_a_user_tries_rules_once_at_a_time(as_root: Client, root: User, site: Site) -> None:
+    with slow_call(root.pk):
+        status, html = tried(as_root, site)
+    assert status == 429
+    assert "Your last preview or test is still in progress" in html
+    assert site.requests == []
