@@ -9,9 +9,8 @@ from textwrap import dedent
 from typing import Any
 
 from crawler.core.crawl.options import DEFAULTS, check_options
-from crawler.launch.crawl import parse
-from crawler.management.commands.crawl import Command
-from crawler.management.crawl_options import check_usage, chosen
+from crawler.management import usage
+from crawler.management.crawl_options import chosen
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -35,7 +34,6 @@ def blocks(document: str) -> list[str]:
 def crawl_of(command: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """What `bin/crawl` is told by these arguments: as they were typed, and the crawl's options that are not the usual
     ones. Exits, or raises BadInput, where bin/crawl would refuse them."""
-    typed = vars(parse(Command(), shlex.split(command, comments=True)))
-    check_usage(typed)
+    typed = vars(usage.parse(shlex.split(command, comments=True)))
     options = check_options(chosen(typed))
     return typed, {name: value for name, value in options.to_plain().items() if value != DEFAULTS.to_plain().get(name)}

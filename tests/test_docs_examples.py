@@ -30,7 +30,8 @@ def test_the_command_of_the_hooks_writes_a_module(tmp_path: Path) -> None:
 
 def test_bin_crawl_understands_how_to_log_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SITE_PASSWORD", PASSWORD)
-    [command] = commands(LOGIN, "bin/crawl")
+    command, resumed = commands(LOGIN, "bin/crawl")
+    assert crawl_of(resumed)[0]["login_field"] == ["user=ann", "password=env:SITE_PASSWORD"]
     typed, options = crawl_of(command)
     assert typed["urls"] == ["https://example.com/"]
     assert options == {"login_url": "https://example.com/login", "login_check": "a.my-account"}

@@ -6,8 +6,8 @@ A crash may leave the draft beside the file (".NAME.PID.part"), never an incompl
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
 from typing import cast
 
 from crawler.core.errors import BadInput
@@ -35,6 +35,27 @@ def _joined(pieces: list[Piece]) -> Piece:
     if isinstance(pieces[0], bytes):
         return b"".join(cast(list[bytes], pieces))
     return "".join(cast(list[str], pieces))
+
+
+def format_by_name(file: str, endings: Mapping[str, str]) -> str:
+    """The format, a value of `endings`, whose ending is the longest that the name has; "-" (standard output) is JSON
+    lines. BadInput if there is none."""
+    if file == "-":
+        return "jsonl"
+    name = PurePath(file).name.lower()
+    fitting = [ending for ending in endings if _has(name, ending)]
+    if not fitting:
+        *others, last = (f".{key}" for key in dict.fromkeys(endings.values()))
+        known = f"{', '.join(others)} or {last}"
+        raise BadInput("export", f"The format of {file} is not known; its name must end in {known}.")
+    return endings[max(fitting, key=len)]
+
+
+def _has(name: str, ending: str) -> bool:
+    """ "pages.csv" has "csv"; "links.csv" and "site-links.csv" have "links.csv" beside it."""
+    if "." not in ending:
+        return PurePath(name).suffix == f".{ending}"
+    return name == ending or name.endswith(tuple(f"{mark}{ending}" for mark in ".-_"))
 
 
 def check_writable(file: str) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
 from typing import ClassVar, Protocol, Unpack
 
 from crawler.core.crawl.options import HTML, MARKDOWN, TEXT, WARC
 from crawler.core.crawl.rendering import PDF, SCREENSHOT
-from crawler.core.errors import BadInput
 from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
-from crawler.exports.file import Piece, gathered
+from crawler.exports.file import Piece, format_by_name, gathered
 from crawler.exports.rows import Chosen
 from crawler.models import Crawl
 
@@ -160,27 +158,10 @@ def file_name(crawl: Crawl, key: str, *, externals: bool = False) -> str:
     return f"{'links' if externals else FORMATS[key].what}-{crawl.id}.{ending}"
 
 
+ENDINGS = {ending: key for key, made in FORMATS.items() for ending in (key, *made.endings)}
+"""The ending of a file's name -> its format."""
+
+
 def format_of(file: str) -> str:
     """The format with the longest matching ending; "-" (standard output) is JSON lines."""
-    if file == "-":
-        return "jsonl"
-    name = PurePath(file).name.lower()
-    fitting = [(len(ending), key) for ending, key in _ENDINGS.items() if _has(name, ending)]
-    if not fitting:
-        raise BadInput("export", f"The format of {file} is not known; its name must end in {_endings()}.")
-    return max(fitting)[1]
-
-
-_ENDINGS = {ending: key for key, made in FORMATS.items() for ending in (key, *made.endings)}
-
-
-def _has(name: str, ending: str) -> bool:
-    """ "pages.csv" has "csv"; "links.csv" and "site-links.csv" have "links.csv" beside it."""
-    if "." not in ending:
-        return PurePath(name).suffix == f".{ending}"
-    return name == ending or name.endswith(tuple(f"{mark}{ending}" for mark in ".-_"))
-
-
-def _endings() -> str:
-    *others, last = (f".{key}" for key in FORMATS)
-    return f"{', '.join(others)} or {last}"
+    return format_by_name(file, ENDINGS)

@@ -9,44 +9,52 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
-from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
-from crawler.launch.process_group import Children
+from crawler.management import usage
 
 if TYPE_CHECKING:
-    from django.core.management import BaseCommand
+    from crawler.launch.preload import PreloadedWorker
+    from crawler.launch.process_group import Children
 
 
 def main(arguments: list[str]) -> int:
+    """The other imports follow once the arguments are judged: help and errors must not wait for them."""
+    options = usage.parse(arguments)
+    from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
+    from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
+    from crawler.launch.process_group import Children
+
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _exit)
     os.environ.setdefault(GRACE_SETTING, f"{SHORT_GRACE_SECONDS:g}")  # a user who stops it waits for 5 s at most
     try:
         with Children(STOP_TIMEOUT_S) as children:
-            return _run_reporting_errors(arguments, children, PreloadedWorker(children))
+            preloaded = None if options.detach else PreloadedWorker(children)
+            return _run_reporting_errors(arguments, options, children, preloaded)
     except KeyboardInterrupt:
         return 130
     finally:
         gc.freeze()  # saves 0.1 s: at exit Python examines all objects that are not frozen
 
 
-def _run_reporting_errors(arguments: list[str], children: Children, preloaded: PreloadedWorker) -> int:
+def _run_reporting_errors(
+    arguments: list[str], options: Namespace, children: Children, preloaded: PreloadedWorker | None
+) -> int:
     """Django is imported here, after the worker was started, so that both load at the same time."""
     from django.core.exceptions import ImproperlyConfigured
 
     from crawler.core.errors import CrawlerError
 
     try:
-        run(arguments, children, preloaded)
+        run(arguments, options, children, preloaded)
     except (CrawlerError, ImproperlyConfigured) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) -> None:
-    """1. Check the arguments, before anything is created. 2. Database, Redis, workers. 3. Crawl.
+def run(arguments: list[str], options: Namespace, children: Children, preloaded: PreloadedWorker | None) -> None:
+    """1. Database, Redis, workers. 2. Crawl. `options`: the arguments, which can be used.
 
     Raises SystemExit when the command does.
     """
@@ -56,7 +64,6 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     django.setup()
     command = load_command_class("crawler", "crawl")
-    options = parse(command, arguments)
     from crawler import clock, conf
     from crawler.core.crawl.options import NEVER, SCRAPY
     from crawler.core.crawl.politeness import chosen_delay
@@ -94,13 +101,6 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
             runs_scrapy=runs_scrapy and listeners("scrapy")["scrapy"] == 0,
         ):
             command.run_from_argv(["bin/crawl", "crawl", *arguments])
-
-
-def parse(command: BaseCommand, arguments: list[str]) -> Namespace:
-    """The parsed arguments. Exits with code 2 if they are invalid, and with 0 after --help."""
-    parser = command.create_parser("bin/crawl", "crawl")
-    parser.prog = "bin/crawl"
-    return parser.parse_args(arguments)
 
 
 def _exit(number: int, _frame: object) -> None:

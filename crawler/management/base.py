@@ -11,13 +11,14 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
 from django.db import InterfaceError, OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
+from crawler import __version__
 from crawler.accounts import audit
 from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
@@ -28,7 +29,8 @@ from crawler.exports import file
 from crawler.exports.csv import Cells, json_lines
 from crawler.exports.file import Piece
 from crawler.frontier.autoscalers import has_autoscaler
-from crawler.models import Crawl
+from crawler.management.crawls import add_crawl, crawl_of
+from crawler.management.usage import use_one_line_errors
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from crawler.reports import text
@@ -100,6 +102,10 @@ class CrawlerCommand(BaseCommand):
         "--no-color",
         "--force-color",
     }
+
+    def get_version(self) -> str:
+        """This project's, not Django's."""
+        return f"Site Crawler {__version__}"
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(
@@ -218,29 +224,6 @@ class ControlCommand(CrawlerCommand):
         if self.needs_worker:
             self.warn_without_workers()
         return code
-
-
-def use_one_line_errors(parser: ArgumentParser) -> None:
-    """Print argument errors in one line, without the usage before it."""
-
-    def one_line(message: str) -> NoReturn:
-        sys.stderr.write(f"{message[:1].upper()}{message[1:]} (see {parser.prog.strip()} --help)\n")
-        raise SystemExit(Exit.BAD_USAGE)
-
-    parser.error = one_line  # type: ignore[method-assign]  # Django creates the parser
-
-
-def add_crawl(parser: ArgumentParser) -> None:
-    """Add the ID argument of a crawl, which `crawl_of` reads."""
-    parser.add_argument("id", metavar="ID", help="ID of the crawl")
-
-
-def crawl_of(typed: str) -> Crawl:
-    """The crawl with this id. Raises BadInput if there is none."""
-    try:
-        return Crawl.objects.get(pk=UUID(typed))
-    except (ValueError, Crawl.DoesNotExist):
-        raise BadInput("id", f"There is no crawl {typed!r}; `manage.py status` lists them.") from None
 
 
 def in_one_line(error: Exception) -> str:

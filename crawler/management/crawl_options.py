@@ -23,21 +23,15 @@ from crawler.core.crawl.option_kinds import (
 from crawler.core.crawl.options import CHANGEABLE, CONTENT, FORMS, OPTIONS, RECEIVERS, SITE, CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
-from crawler.exports.file import check_writable
-from crawler.exports.formats import format_of
+from crawler.exports.formats import ENDINGS
+from crawler.management import usage
 from crawler.management.inputs import (
     add_login_field,
     add_secrets,
     login_fields_of,
-    number,
-    positive,
-    positive_span,
     rules_in,
-    seconds,
-    size,
-    span,
-    whole,
 )
+from crawler.management.numbers import number, positive, positive_span, seconds, size, span, whole
 
 EXAMPLES = """\
 examples:
@@ -202,7 +196,7 @@ def _add_result(parser: ArgumentParser) -> None:
 def _add_running(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--timeout", type=positive_span, metavar="TIME", help="wait for TIME, then pause the crawl")
-    group.add_argument("--resume", metavar="ID", help="resume a paused crawl, and wait for it")
+    group.add_argument("--resume", metavar="ID", help="resume a paused crawl (or @last), and wait for it")
     group.add_argument("--detach", action="store_true", help="leave it to running workers: print its ID and end")
     group.add_argument("--workers", type=positive, metavar="N", help="workers for bin/crawl to start")
 
@@ -217,21 +211,7 @@ def _add_list(group: _ArgumentGroup, name: str, metavar: str, text: str) -> None
 
 def check_usage(typed: dict[str, Any]) -> None:
     """BadInput for errors that are visible before anything is started."""
-    if typed["resume"]:
-        _check_nothing_settled(typed)
-    elif not (typed["urls"] or typed["list"]):
-        raise BadInput("start_urls", "Give at least one start URL, such as: bin/crawl https://example.com/")
-    _check_list(typed)
-    if typed["detach"]:
-        _check_nothing_awaited(typed)
-    target = typed["export"]
-    if target is None:
-        return
-    if target == "-" and typed["json"]:
-        raise BadInput("export", "--json and --export - both want stdout; give --export a file name.")
-    format_of(target)
-    if target != "-":
-        check_writable(target)
+    usage.check(typed, usual(), ENDINGS)
 
 
 def chosen(typed: dict[str, Any]) -> CrawlOptions:
@@ -250,39 +230,6 @@ def _value(option: Option, value: Any) -> Any:
     if isinstance(option.kind, Lines):
         return tuple(value)
     return not value if option.is_negative else value
-
-
-def _check_list(typed: dict[str, Any]) -> None:
-    if typed["list"] and typed["urls"]:
-        raise BadInput("list", "Give URLs or a list, not both.")
-    for name in ("list_column", "priority_column", "invalid"):
-        if typed[name] and not typed["list"]:
-            raise BadInput(name, f"--{name.replace('_', '-')} says something about a list; give --list FILE with it.")
-    if typed["invalid"]:
-        check_writable(typed["invalid"])
-
-
-def _check_nothing_settled(typed: dict[str, Any]) -> None:
-    names = [
-        _typed_as(name, typed[name])
-        for name, value in usual().items()
-        if typed[name] != value and name != "login_field"
-    ]
-    if names:
-        raise BadInput("resume", f"A crawl that goes on keeps what it was started with; leave out {', '.join(names)}.")
-
-
-def _check_nothing_awaited(typed: dict[str, Any]) -> None:
-    names = [f"--{name}" for name in ("export", "timeout", "workers") if typed[name] is not None]
-    if names:
-        raise BadInput("detach", f"--detach does not wait for the crawl; leave out {', '.join(names)}.")
-
-
-def _typed_as(name: str, value: object) -> str:
-    """How an argument was typed, for a message."""
-    if name == "urls":
-        return "the URL"
-    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
 def _receivers(typed: list[str]) -> dict[str, Any]:

@@ -1,21 +1,19 @@
-"""Credentials, extraction rules and numbers from the command line.
+"""Credentials and extraction rules from the command line.
 
 Credentials can be given in full, or better as @FILE or env:NAME, since all users of the machine can see command
 lines."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
-from argparse import ArgumentParser, ArgumentTypeError, _ActionsContainer
+from argparse import ArgumentParser, _ActionsContainer
 from pathlib import Path
 from typing import Any
 
 from crawler.core.access.credentials import Credentials, parse
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, rules_of
-from crawler.core.text.quantities import bytes_of, seconds_of
 from crawler.exports.file import reason
 
 _VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
@@ -117,60 +115,3 @@ def rules_in(file: str | None) -> tuple[FieldRule, ...]:
     if not rules:
         raise BadInput("fields", f"--fields {file}: the file has no rules.")
     return rules
-
-
-def whole(typed: str) -> int:
-    """An argparse type: a whole number."""
-    try:
-        return int(typed)
-    except ValueError:
-        raise ArgumentTypeError(f"{typed!r} is not a whole number") from None
-
-
-def positive(typed: str) -> int:
-    """A whole number of 1 or more."""
-    if whole(typed) < 1:
-        raise ArgumentTypeError(f"it must be 1 or more, not {typed}")
-    return whole(typed)
-
-
-def number(typed: str) -> float:
-    """A number; may have a fraction."""
-    try:
-        value = float(typed)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ArgumentTypeError(f"{typed!r} is not a number")
-    return value
-
-
-def size(typed: str) -> int:
-    """Bytes, as a number or with a unit."""
-    value = bytes_of(typed)
-    if value is None:
-        raise ArgumentTypeError(f"{typed!r} is not a size such as 500kB, 10MB or 2GB")
-    return value
-
-
-def seconds(typed: str) -> float:
-    """A number of seconds; may have a fraction."""
-    try:
-        return number(typed)
-    except ArgumentTypeError as error:
-        raise ArgumentTypeError(f"{error} of seconds") from None
-
-
-def span(typed: str) -> float:
-    """Seconds, as a number or with units. The range is checked with the other options."""
-    value = seconds_of(typed)
-    if value is None:
-        raise ArgumentTypeError(f"{typed!r} is not a time such as 2h, 30m, 90s or 90")
-    return value
-
-
-def positive_span(typed: str) -> float:
-    """A span of more than 0 seconds."""
-    if span(typed) <= 0:
-        raise ArgumentTypeError(f"it must be more than 0 seconds, not {typed}")
-    return span(typed)

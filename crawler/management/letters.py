@@ -9,14 +9,14 @@ from django.db.models import QuerySet
 
 from crawler import clock
 from crawler.core.text.quantities import seconds_of
-from crawler.management.base import crawl_of
+from crawler.management.crawls import crawl_of
 from crawler.management.placement import instant
 from crawler.models import Crawl, Page
 from crawler.reports import dead_letters
 
 
 def add_filters(parser: ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", metavar="ID", help="ID of a crawl; without it, all crawls")
+    parser.add_argument("id", nargs="?", metavar="ID", help="a crawl, by its ID, site or @last; without it, all crawls")
     group = parser.add_argument_group("filters, all of which a page must pass")
     group.add_argument("--outcome", default="", metavar="OUTCOME", help="pages with this outcome: timeout, 5xx, ...")
     group.add_argument("--host", default="", metavar="HOST", help="pages of this host")

@@ -8,7 +8,7 @@ from typing import Any
 
 from crawler import clock
 from crawler.core.crawl.placement import Placement, placed
-from crawler.management.inputs import span, whole
+from crawler.management.numbers import span, whole
 
 
 def add_place(parser: ArgumentParser) -> None:

@@ -13,9 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from django.core.management import load_command_class
 
-from crawler.launch.crawl import parse
+from crawler.management import usage
 from tests import site
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive, without_redis
@@ -130,7 +129,7 @@ def read_all(terminal: int) -> str:
 @pytest.mark.parametrize("arguments", [["--max-pages", "many"], ["--workers", "0", "http://site.test/"]])
 def test_wrong_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        parse(load_command_class("crawler", "crawl"), arguments)
+        usage.parse(arguments)
     out, err = capsys.readouterr()
     assert (ended.value.code, out) == (2, "")
     assert err.count("\n") == 1

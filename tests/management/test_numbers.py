@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from crawler.management.inputs import positive, positive_span, seconds, span, whole
+from crawler.management.numbers import positive, positive_span, seconds, span, whole
 
 
 @pytest.mark.parametrize(("typed", "number"), [("0", 0), ("12", 12), ("-3", -3)])

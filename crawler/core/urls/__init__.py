@@ -1,6 +1,7 @@
 """URLs.
 
 normalise     the one normal form of a URL (WHATWG), keys made from it, hosts as users type them
+typed         web addresses as users type them, before they are normalised
 crawl_scope   which URLs belong to a crawl
 query_params  tracking parameters that are dropped
 variants      URLs that differ in a part without effect on the page

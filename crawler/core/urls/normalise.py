@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import ada_url
 
 from crawler.core.errors import BadInput
+from crawler.core.urls.typed import bad_url, shown, with_scheme
 
 # Servers accept request lines of about 8,000 bytes (RFC 9110, 4.1 recommends that). Half of it is more than ordinary
 # pages use, and ends a series of ever longer URLs.
@@ -212,14 +213,9 @@ def from_person(text: str) -> str:
     A missing scheme means https, or http where TLS is unlikely: localhost, a numeric address, or a port other than 443
     and 8443.
     """
-    typed = text.strip()
-    if not typed:
-        raise _bad("A web address is missing; give one such as https://example.com/.")
-    if re.search(r"[\t\r\n]", typed):
-        raise _bad(f"{_shown(typed)} spans several lines; give one web address at a time.")
-    url = normalise(_with_scheme(typed))
+    url = normalise(with_scheme(text))
     if url is None:
-        raise _bad(_why_unusable(typed))
+        raise bad_url(_why_unusable(text.strip()))
     return url
 
 
@@ -253,54 +249,10 @@ def _follows_stray_percent(text: str, at: int) -> bool:
     return text[at - 1] == "%" or text[at - 2 : at - 1] == "%"
 
 
-def _with_scheme(typed: str) -> str:
-    if typed.startswith("//"):
-        return "https:" + typed
-    scheme, colon, rest = typed.partition(":")
-    if colon and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) and not re.match(r"\d+(?:[/?#]|$)", rest):
-        if scheme.lower() not in ("http", "https"):
-            raise _bad(f"Only http and https can be crawled, not {_shorten(scheme)}: {_shown(typed)}.")
-        if not rest.strip("/\\"):
-            raise _bad(f"{_shown(typed)} names no host; give a web address such as https://example.com/.")
-        return typed
-    return _guessed_scheme(typed) + typed
-
-
-def _guessed_scheme(typed: str) -> str:
-    """The scheme of input without one, which must look like a host."""
-    host = re.split(r"[/?#\\]", typed, maxsplit=1)[0]
-    name, port = _split_port(host)
-    if "@" in host:
-        raise _bad(f"{_shown(typed)} looks like an e-mail address; give a web address such as https://example.com/.")
-    if re.search(r"\s", host) or not (port or "." in name.strip(".") or name.startswith("[") or name == "localhost"):
-        raise _bad(f"{_shown(typed)} is not a web address; give one such as https://example.com/.")
-    numbers = name.startswith("[") or re.fullmatch(r"[0-9.]+", name)
-    local = numbers or name == "localhost" or name.endswith(".localhost")
-    return "http://" if local or port not in ("", "443", "8443") else "https://"
-
-
-def _split_port(host: str) -> tuple[str, str]:
-    """Name in lower case, and port or "" of a host as typed; the colons inside [::1] belong to the name."""
-    match = re.fullmatch(r"(.*?)(?::(\d*))?", host, re.DOTALL)
-    return (match[1].lower(), match[2] or "") if match else (host.lower(), "")
-
-
 def _why_unusable(typed: str) -> str:
     if len(typed) > MAX_URL_LENGTH:
-        return f"{_shown(typed)} is longer than the {MAX_URL_LENGTH} characters a URL may have."
-    return f"{_shown(typed)} is not a web address; check the host name and the port."
-
-
-def _shown(typed: str) -> str:
-    return repr(_shorten(typed))
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"
-
-
-def _bad(message: str) -> BadInput:
-    return BadInput("start_urls", message)
+        return f"{shown(typed)} is longer than the {MAX_URL_LENGTH} characters a URL may have."
+    return f"{shown(typed)} is not a web address; check the host name and the port."
 
 
 # Hosts and path prefixes, as users type them.

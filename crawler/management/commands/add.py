@@ -15,7 +15,8 @@ from crawler.core.errors import BadInput
 from crawler.core.url_lists.entries import entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, Columns
 from crawler.core.url_lists.wanted import Wanted, of_line
-from crawler.management.base import CrawlerCommand, Exit, ExitWith, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.list_input import STDIN, opened
 from crawler.management.placement import add_place, place_of
 from crawler.manager.add import add

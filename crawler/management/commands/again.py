@@ -8,7 +8,8 @@ from typing import Any
 
 from crawler.core.crawl.page_query import PagesQuery, Show, read
 from crawler.core.errors import BadInput
-from crawler.management.base import CrawlerCommand, Exit, ExitWith, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.pages import page_of
 from crawler.management.placement import add_place, place_of
 from crawler.manager.add import ask_again

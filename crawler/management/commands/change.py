@@ -7,8 +7,9 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.crawls.change import change
-from crawler.management.base import CrawlerCommand, Exit, ExitWith, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, ExitWith
 from crawler.management.crawl_options import add_changeable, changes
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.reports import adding, text
 
 EXAMPLES = """\

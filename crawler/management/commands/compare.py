@@ -6,7 +6,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.errors import BadInput
-from crawler.management.base import CrawlerCommand, Exit, crawl_of
+from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import crawl_of
 from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.comparison import (
@@ -41,8 +42,8 @@ class Command(CrawlerCommand):
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("earlier", metavar="EARLIER", help="ID of the earlier crawl")
-        parser.add_argument("later", metavar="LATER", help="ID of the later crawl")
+        parser.add_argument("earlier", metavar="EARLIER", help="the earlier crawl: its ID, or the beginning of it")
+        parser.add_argument("later", metavar="LATER", help="the later crawl, or @last")
         parser.add_argument("--only", metavar="CHANGE", help=f"list the pages: {', '.join(CHANGES_BY_SLUG)}")
         parser.add_argument("--json", action="store_true", help="print JSON: one object, or one per page")
 

@@ -14,8 +14,9 @@ from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
 from crawler.exports.formats import FORMATS, format_of
 from crawler.frontier.autoscalers import has_autoscaler
-from crawler.management.base import SERVICE_ERRORS, CrawlerCommand, Exit, ExitWith, crawl_of, in_one_line
+from crawler.management.base import SERVICE_ERRORS, CrawlerCommand, Exit, ExitWith, in_one_line
 from crawler.management.crawl_options import DESCRIPTION, EXAMPLES, add_arguments, check_usage, chosen
+from crawler.management.crawls import crawl_of
 from crawler.management.display import display_for
 from crawler.management.inputs import credentials_of, login_fields_of
 from crawler.management.list_input import load

@@ -10,7 +10,8 @@ from uuid import UUID
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import lines
 from crawler.crawls.delete import delete
-from crawler.management.base import CrawlerCommand, Exit, ExitWith, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.text import Reply

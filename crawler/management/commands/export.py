@@ -8,7 +8,8 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.exports.file import check_writable
 from crawler.exports.formats import FORMATS
-from crawler.management.base import CrawlerCommand, Exit, crawl_of
+from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import add_crawl, crawl_of
 
 EXAMPLES = """\
 examples:
@@ -29,7 +30,7 @@ class Command(CrawlerCommand):
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", help="ID of the crawl")
+        add_crawl(parser)
         parser.add_argument("--format", choices=list(FORMATS), metavar="F", required=True, help="see below")
         parser.add_argument(
             "--output",

@@ -12,7 +12,8 @@ from crawler.core.urls.normalise import from_person
 from crawler.crawls import kept_extraction
 from crawler.encryption import seal
 from crawler.fetcher.preview import Preview, preview
-from crawler.management.base import CrawlerCommand, Exit, ExitWith, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.crawls import crawl_of
 from crawler.management.inputs import add_secrets, credentials_of, rules_in
 from crawler.reports import text
 

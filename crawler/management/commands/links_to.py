@@ -9,7 +9,8 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person
-from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Page
 from crawler.reports.links import Inlink, inlinks
 

@@ -11,7 +11,8 @@ from crawler.core.crawl.page_fields import label
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person, key_of
-from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Page
 from crawler.reports import page_detail, page_load
 from crawler.reports import text as words

@@ -8,7 +8,8 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.crawls.retry import release
-from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text, traps
 from crawler.reports.traps import Caught

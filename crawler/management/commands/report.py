@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.catalogue.entries import REPORTS, numbers_of, report_named

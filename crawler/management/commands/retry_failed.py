@@ -8,7 +8,8 @@ from typing import Any
 from crawler import clock
 from crawler.core.errors import BadInput
 from crawler.crawls.retry import retry_chosen, retry_failed
-from crawler.management.base import CrawlerCommand, crawl_of
+from crawler.management.base import CrawlerCommand
+from crawler.management.crawls import crawl_of
 from crawler.management.letters import add_filters, chosen_of, letters_of
 from crawler.management.pages import page_of
 from crawler.models import Crawl, Page

@@ -11,9 +11,10 @@ from crawler.core.errors import BadInput
 from crawler.crawls.schedules import add_schedule, begin_schedule, pause_schedule, remove_schedule, resume_schedule
 from crawler.encryption import seal
 from crawler.management import display
-from crawler.management.base import CrawlerCommand, Exit, use_one_line_errors
+from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawl_options import add_settled, chosen
 from crawler.management.inputs import credentials_of
+from crawler.management.usage import use_one_line_errors
 from crawler.models import Schedule
 from crawler.reports.text import Reply
 

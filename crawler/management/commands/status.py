@@ -7,7 +7,8 @@ from typing import Any
 
 from crawler import clock
 from crawler.management import display
-from crawler.management.base import CrawlerCommand, Exit, crawl_of
+from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import crawl_of
 from crawler.models import Crawl
 from crawler.reports import queue_figures, text
 from crawler.reports.diagnosis import stands_still, waits_because
@@ -30,7 +31,7 @@ class Command(CrawlerCommand):
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", nargs="?", metavar="ID", help="the crawl to show; default: list the newest")
+        parser.add_argument("id", nargs="?", metavar="ID", help="a crawl: ID, site or @last; default: list the newest")
         parser.add_argument("--json", action="store_true", help="print a JSON object (without ID a list of them)")
 
     def perform(self, options: dict[str, Any]) -> int:

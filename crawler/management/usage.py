@@ -1,0 +1,187 @@
+"""Whether the arguments of `bin/crawl` can be used, its help and its version: with the standard library alone, because
+they are needed before anything is installed, and faster than Django is imported.
+
+The arguments are those of `crawl_options`, written down in crawl_arguments.json by `python -m tests.argument_table`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from argparse import (
+    SUPPRESS,
+    ArgumentParser,
+    BooleanOptionalAction,
+    Namespace,
+    RawDescriptionHelpFormatter,
+    _ActionsContainer,
+)
+from collections.abc import Mapping, Sequence
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from crawler import __version__
+from crawler.core.errors import BadInput
+from crawler.core.urls.typed import with_scheme
+from crawler.exports.file import check_writable, format_by_name
+from crawler.management import numbers
+
+TABLE = Path(__file__).with_name("crawl_arguments.json")
+VERSION = f"Site Crawler {__version__}"
+BAD_USAGE = 2
+GOES_ON = 75  # the exit code of this program if the arguments can be used: neither 0 (help, version) nor an error's
+
+NOT_SETTLED = frozenset({"export", "json", "timeout", "resume", "detach", "workers"})
+"""The arguments of one call of the command. The crawl keeps all others."""
+
+
+def parse(arguments: Sequence[str]) -> Namespace:
+    """The arguments of `bin/crawl`. Exits with 0 after --help or --version, with 2 if they cannot be used."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    parser = _parser(table)
+    typed = parser.parse_args(arguments)
+    usual = {action.dest: action.default for action in parser._actions if action.dest in table["settled"]}
+    try:
+        check(vars(typed), usual, table["endings"])
+    except BadInput as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(BAD_USAGE) from None
+    return typed
+
+
+def _parser(table: Mapping[str, Any]) -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="bin/crawl",
+        usage=table["usage"],
+        description=table["description"],
+        epilog=table["epilog"],
+        formatter_class=partial(RawDescriptionHelpFormatter, max_help_position=29),
+        allow_abbrev=False,
+    )
+    use_one_line_errors(parser)
+    parser.add_argument("--version", action="version", version=VERSION, help="print the version")
+    for group in table["groups"]:
+        place: _ActionsContainer = parser.add_argument_group(group["title"]) if group["title"] else parser
+        for argument in group["arguments"]:
+            _add(place, dict(argument))
+    for hidden in table["hidden"]:  # Django's
+        parser.add_argument(*hidden["flags"], action=hidden["action"], help=SUPPRESS)
+    return parser
+
+
+def _add(place: _ActionsContainer, argument: dict[str, Any]) -> None:
+    flags, type_name, default = argument.pop("flags"), argument.pop("type", None), argument.pop("default", None)
+    if type_name is not None:
+        argument["type"] = getattr(numbers, type_name)
+    if argument.get("action") == "boolean":
+        argument["action"] = BooleanOptionalAction
+    place.add_argument(*flags, **argument).default = default
+
+
+# What is wrong with arguments that argparse accepts.
+
+
+def check(typed: Mapping[str, Any], usual: Mapping[str, Any], endings: Mapping[str, str]) -> None:
+    """BadInput for errors that are visible before anything is started. `usual`: the arguments that a crawl keeps, with
+    the values they have if they are not typed; `endings`: those of files, with their formats."""
+    if typed["resume"]:
+        _check_nothing_settled(typed, usual)
+    elif not (typed["urls"] or typed["list"]):
+        raise BadInput("start_urls", "Give at least one start URL, such as: bin/crawl https://example.com/")
+    _check_list(typed)
+    if typed["detach"]:
+        _check_nothing_awaited(typed)
+    for url in typed["urls"]:
+        _check_url(url, is_private_allowed=typed["allow_private"])
+    target = typed["export"]
+    if target is None:
+        return
+    if target == "-" and typed["json"]:
+        raise BadInput("export", "--json and --export - both want stdout; give --export a file name.")
+    format_by_name(target, endings)
+    if target != "-":
+        check_writable(target)
+
+
+def _check_list(typed: Mapping[str, Any]) -> None:
+    if typed["list"] and typed["urls"]:
+        raise BadInput("list", "Give URLs or a list, not both.")
+    for name in ("list_column", "priority_column", "invalid"):
+        if typed[name] and not typed["list"]:
+            raise BadInput(name, f"--{name.replace('_', '-')} says something about a list; give --list FILE with it.")
+    if typed["invalid"]:
+        check_writable(typed["invalid"])
+
+
+def _check_nothing_settled(typed: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
+    settled = [name for name in usual if name != "login_field"]
+    names = [_typed_as(name, typed[name]) for name in settled if typed[name] != usual[name]]
+    if names:
+        raise BadInput("resume", f"A crawl that goes on keeps what it was started with; leave out {', '.join(names)}.")
+
+
+def _check_nothing_awaited(typed: Mapping[str, Any]) -> None:
+    names = [f"--{name}" for name in ("export", "timeout", "workers") if typed[name] is not None]
+    if names:
+        raise BadInput("detach", f"--detach does not wait for the crawl; leave out {', '.join(names)}.")
+
+
+def _typed_as(name: str, value: object) -> str:
+    """How an argument was typed, for a message."""
+    if name == "urls":
+        return "the URL"
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+
+
+def _check_url(typed: str, *, is_private_allowed: bool) -> None:
+    """BadInput for what is clearly no start URL; all else is left to the normalisation and the guard."""
+    url = with_scheme(typed)
+    if is_private_allowed or "CRAWLER_PRIVATE_HOSTS" in os.environ or Path(_ROOT, ".env").exists():
+        return
+    try:
+        host = (urlsplit(url).hostname or "").removesuffix(".")
+        is_here = host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
+    except ValueError:
+        return
+    if is_here:
+        raise BadInput("start_urls", f"{typed} is refused: {host} is this machine. {ALLOW_PRIVATE}")
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+ALLOW_PRIVATE = "To crawl it, add --allow-private."
+
+
+# Messages of argparse in one line, which name the option that was probably meant.
+
+
+def use_one_line_errors(parser: ArgumentParser) -> None:
+    """Print argument errors in one line, without the usage before it."""
+
+    def one_line(message: str) -> NoReturn:
+        line = _suggestion(parser, message) or f"{message[:1].upper()}{message[1:]}"
+        sys.stderr.write(f"{line} (see {parser.prog.strip()} --help)\n")
+        raise SystemExit(BAD_USAGE)
+
+    parser.error = one_line  # type: ignore[method-assign]  # Django creates some of the parsers
+
+
+def _suggestion(parser: ArgumentParser, message: str) -> str:
+    """For an option that there is not: the one that was probably meant."""
+    found = re.match(r"unrecognized arguments: .*?(?<!\S)(--[^\s=]+)", message)
+    if found is None:
+        return ""
+    from difflib import get_close_matches  # seldom needed, and slow to import
+
+    known = [flag for flag in parser._option_string_actions if flag.startswith("--")]
+    near = get_close_matches(found[1], known, n=1, cutoff=0.7)
+    return f"There is no option {found[1]}. Did you mean {near[0]}?" if near else f"There is no option {found[1]}"
+
+
+if __name__ == "__main__":
+    parse(sys.argv[1:])
+    sys.exit(GOES_ON)
