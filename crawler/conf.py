@@ -123,6 +123,11 @@ def metrics_token() -> str:
     return str(settings.CRAWLER_METRICS_TOKEN)
 
 
+def upload_bytes() -> int:
+    """The largest request with a file, in bytes."""
+    return int(settings.CRAWLER_UPLOAD_MB * 1_000_000)
+
+
 def api_per_minute() -> int:
     """API requests a user may send per minute; 0 = no limit."""
     return int(settings.CRAWLER_API_PER_MINUTE)

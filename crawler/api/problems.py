@@ -17,6 +17,7 @@ NOTHING_HERE = "There is nothing at this address; /api/v1/docs shows what there 
 DETAILS = {
     400: "The request cannot be read: look at its address, its Host header and its body.",
     404: NOTHING_HERE,
+    413: "The body is larger than this call takes. A long list of URLs goes to POST /api/v1/crawls/list.",
     500: TROUBLE,
 }
 

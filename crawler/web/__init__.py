@@ -8,6 +8,7 @@ decorators      login, and the page for a service that is down
 headers         headers of every response, HEAD requests
 middleware      sessions and the audit log's actor
 navigation      links between pages
+uploads         limits of the bodies of requests
 monitoring      health checks, and metrics for Prometheus
 rq_permissions  permissions on RQ's pages of the admin
 """

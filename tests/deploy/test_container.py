@@ -18,6 +18,7 @@ import yaml
 from crawler.core.crawl.rendering import MAX_BROWSER_MB
 from crawler.launch import alive as check
 from crawler.launch import worker as launched
+from crawler.launch.web_worker import MAX_UPLOADS
 from crawler.queueing import alive
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +73,20 @@ def test_the_web_process_is_that_of_the_procfile_but_for_its_address() -> None:
     folder = started("web")[started("web").index("--worker-tmp-dir") + 1]
     own = {"127.0.0.1:${PORT:-8000}", "0.0.0.0:8000", "--worker-tmp-dir", folder}
     assert [word for word in started("web") if word not in own] == [word for word in procfile if word not in own]
+
+
+def test_every_service_has_a_limit_of_memory_and_of_what_it_keeps_there() -> None:
+    services = COMPOSE["services"].values()
+    assert all("mem_limit" in service for service in services)
+    assert all(":size=" in folder for service in services for folder in service.get("tmpfs", []))
+
+
+def test_the_files_that_arrive_at_a_time_fit_into_memory() -> None:
+    web = COMPOSE["services"]["web"]
+    upload_mb = int(re.findall(r"\d+", web["environment"]["CRAWLER_UPLOAD_MB"])[0])
+    folder_mb = int(re.findall(r"size=(\d+)m", web["tmpfs"][0])[0])
+    assert MAX_UPLOADS * upload_mb <= folder_mb
+    assert folder_mb + 400 <= int(web["mem_limit"].removesuffix("m"))
 
 
 @pytest.mark.parametrize(

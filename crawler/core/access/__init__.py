@@ -4,5 +4,6 @@ permissions     rights on crawls and schedules; scopes of API tokens
 quotas          how much a user may crawl
 credentials     what a crawl sends beside its URLs, and to which hosts
 client_address  the address of a client behind proxies
+body_limits     how large the body of a request may be
 request_reading when a request is complete, and how long a server waits for it
 """
