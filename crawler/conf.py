@@ -11,6 +11,7 @@ from crawler import __version__
 from crawler.core.access.client_address import Network
 from crawler.core.installation.deployment import Setup
 from crawler.core.urls.addresses import Proxy
+from crawler.running import running
 
 
 def user_agent() -> str:
@@ -288,9 +289,17 @@ def webhook_secret() -> str:
     return str(settings.CRAWLER_WEBHOOK_SECRET)
 
 
+DEFAULT_BASE_URL = "http://127.0.0.1:8000"
+
+
 def base_url() -> str:
-    """The address of the web server for links in notices, without a trailing slash."""
-    return str(settings.CRAWLER_BASE_URL).rstrip("/")
+    """The address of the web server for links in notices, without a trailing slash: the setting, else that of the
+    `bin/up` that runs."""
+    chosen = str(settings.CRAWLER_BASE_URL).rstrip("/")
+    if chosen:
+        return chosen
+    note = running(data_dir())
+    return DEFAULT_BASE_URL if note is None else note.address
 
 
 def data_dir() -> Path:
