@@ -165,7 +165,7 @@ def audit_days() -> float:
     return float(settings.CRAWLER_AUDIT_DAYS)
 
 
-def setup() -> Setup:
+def setup(unnamed_proxy: str = "") -> Setup:
     """The settings that `check --deploy` examines."""
     return Setup(
         redis_url=redis_url(),
@@ -175,6 +175,8 @@ def setup() -> Setup:
         metrics_token=metrics_token(),
         private_hosts=private_hosts(),
         has_proxies=bool(trusted_proxies()),
+        unnamed_proxy=unnamed_proxy,
+        redirects_to_https=settings.SECURE_SSL_REDIRECT,
         mails_are_files=settings.EMAIL_BACKEND == "django.core.mail.backends.filebased.EmailBackend",
         content_is_here=settings.STORAGES["content"]["BACKEND"] == "django.core.files.storage.FileSystemStorage",
         login_tries=login_tries(),

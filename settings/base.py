@@ -24,7 +24,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "crawler.web.headers.SecurityHeaders",  # first: it sees the responses of all others
+    "crawler.web.forwarded.ForwardedHeaders",  # first: the others ask whether a request is secure
+    "crawler.web.headers.SecurityHeaders",  # it sees the responses of all below
     "crawler.web.headers.HeadRequests",
     "crawler.api.problems.Problems",
     "django.middleware.security.SecurityMiddleware",
