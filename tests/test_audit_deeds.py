@@ -20,6 +20,7 @@ import crawler
 from crawler.accounts.login_links import accept, invite, link_for, make_link
 from crawler.accounts.logins import end_sessions
 from crawler.accounts.tokens import make_token, revoke
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
@@ -152,10 +153,10 @@ DEEDS: dict[str, Callable[[User], object]] = {
     "crawl.resumed": lambda ann: control.resume(_paused(ann).id),
     "crawl.cancelled": lambda ann: control.cancel(a_crawl(ann).id),
     "crawl.finish_requested": lambda ann: control.finish(a_crawl(ann, options=CrawlOptions(stay_open=True)).id),
-    "crawl.changed": lambda ann: change(a_crawl(ann).id, {"delay": 2.0}),
+    "crawl.changed": lambda ann: change(a_crawl(ann).id, {"delay": 2.0}, by=OPERATOR),
     "crawl.deleted": lambda ann: delete(a_crawl(ann).id),
     "crawl.retried": _retried,
-    "crawl.added_to": lambda ann: add(a_crawl(ann).id, ["https://example.com/new"], Placement()),
+    "crawl.added_to": lambda ann: add(a_crawl(ann).id, ["https://example.com/new"], Placement(), by=OPERATOR),
     "crawl.asked_again": _asked_again,
     "crawl.traps_released": _traps_released,
     "crawl.kept": _kept,
@@ -190,7 +191,7 @@ DEEDS: dict[str, Callable[[User], object]] = {
 @pytest.mark.parametrize("act", DEEDS)
 def test_what_is_done_is_noted_once(act: str, settings: Any) -> None:
     settings.CRAWLER_LOGIN_TRIES = 10
-    DEEDS[act](a_person("ann"))
+    DEEDS[act](a_person("ann", superuser=True))
     assert AuditEntry.objects.filter(act=act).count() == 1
 
 

@@ -10,8 +10,12 @@ from typing import Any, TypeVar
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db.models import Q, QuerySet
 
+from crawler import conf
 from crawler.core.access import permissions
 from crawler.core.access.permissions import Right, Standing
+from crawler.core.access.reach import Namer, private_hosts_for
+from crawler.core.errors import BadInput
+from crawler.core.urls.addresses import EVERYTHING, parse_private_hosts
 from crawler.models import Channel, Crawl, Schedule
 
 AnyUser = User | AnonymousUser
@@ -58,6 +62,35 @@ def sees_addresses(user: AnyUser, item: Crawl | Schedule) -> bool:
     if not user.is_active:
         return False
     return user.is_superuser if item.owner_id is None else item.owner_id == user.pk
+
+
+def namer(user: AnyUser, item: Crawl | Schedule) -> Namer:
+    """The user as one who names URLs for this crawl or schedule."""
+    return Namer(
+        may_allow_private=user.is_active and user.is_superuser,
+        is_owner=item.owner_id is not None and item.owner_id == user.pk,
+    )
+
+
+def check_private(user: User | None, *, allow_private: bool) -> None:
+    """BadInput if this user would allow addresses that are not public; None = the operator, who may."""
+    if allow_private and user is not None and not (user.is_active and user.is_superuser):
+        raise BadInput("allow_private", "Only a superuser may allow addresses that are not public; leave it out.")
+
+
+def private_hosts_of(crawl: Crawl, *, public_only: bool = False) -> tuple[str, ...]:
+    """The private addresses that a crawl may request now; `public_only`: for pages that a user added who may not allow
+    any. Permissions change: an owner who is no superuser any more reaches those of the installation."""
+    of_crawl = crawl.chosen.private_hosts
+    if EVERYTHING not in of_crawl:
+        return of_crawl
+    may_allow = not public_only and (crawl.owner is None or (crawl.owner.is_active and crawl.owner.is_superuser))
+    return private_hosts_for(Namer(may_allow), of_crawl, installation_hosts())
+
+
+def installation_hosts() -> tuple[str, ...]:
+    """The private addresses that every user may request, by CRAWLER_PRIVATE_HOSTS."""
+    return parse_private_hosts(conf.private_hosts())
 
 
 def groups_of(user: AnyUser) -> QuerySet[Group]:

@@ -1,8 +1,9 @@
 """The public Python API: what code of your own, in the same Django project, can do with crawls. See docs/queue.md.
 
-A crawl is named by its row or by its id. Who may do what is not checked here: the calling code decides that. `BadInput`
-says what cannot be used, `NoCrawl` that there is no such crawl; while Redis or the database does not respond, their own
-errors are raised, and nothing was changed.
+A crawl is named by its row or by its id. Who may do what is not checked here: the calling code decides that. With `by`,
+the account of a user, what is added or changed reaches the addresses that this user may reach; without it, those that
+the crawl may. `BadInput` says what cannot be used, `NoCrawl` that there is no such crawl; while Redis or the database
+does not respond, their own errors are raised, and nothing was changed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.contrib.auth.models import User
+
 from crawler import clock
+from crawler.accounts.permissions import namer
+from crawler.core.access.reach import OPERATOR, Namer
 from crawler.core.crawl.placement import Added, AskedAgain, Refused, placed
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.wanted import of_item
@@ -41,6 +46,7 @@ def add(
     not_before: datetime | None = None,
     ttl: float | None = None,
     again: bool = False,
+    by: User | None = None,
 ) -> Added:
     """Add pages to a crawl, 10,000 at most, all or none of them; what happened to each URL is counted in the answer.
 
@@ -55,7 +61,7 @@ def add(
     now = clock.epoch_seconds()
     place = placed(priority, delay, _epoch(not_before), ttl, now)
     pages = [of_item(_with_epoch(item), place, now) for item in urls]
-    return _found(adding.add(_id_of(crawl), pages, again=again))
+    return _found(adding.add(_id_of(crawl), pages, by=_namer(crawl, by), again=again))
 
 
 def again(
@@ -79,10 +85,17 @@ def finish(crawl: Crawl | UUID | str) -> bool:
     return control.finish(_id_of(crawl))
 
 
-def change(crawl: Crawl | UUID | str, **options: Any) -> Changed:
+def change(crawl: Crawl | UUID | str, *, by: User | None = None, **options: Any) -> Changed:
     """Give a crawl other values of these options (`crawler.core.crawl.options.CHANGEABLE`), all or none; None = the
     default. `login_fields` ("name=value" each) takes the place of all fields of its log-in."""
-    return _found(changing.change(_id_of(crawl), options))
+    return _found(changing.change(_id_of(crawl), options, by=_namer(crawl, by)))
+
+
+def _namer(crawl: Crawl | UUID | str, user: User | None) -> Namer:
+    if user is None:
+        return OPERATOR
+    row = crawl if isinstance(crawl, Crawl) else Crawl.objects.filter(id=_id_of(crawl)).first()
+    return namer(user, _found(row))
 
 
 def _id_of(crawl: Crawl | UUID | str) -> UUID:

@@ -14,6 +14,8 @@ from redis.exceptions import RedisError
 
 from crawler import logs
 from crawler.accounts import audit
+from crawler.accounts.permissions import installation_hosts
+from crawler.core.access.reach import Namer, check_change, private_hosts_for
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CHANGEABLE, RECEIVERS, CrawlOptions, check_options
@@ -45,8 +47,8 @@ class Changed:
     after: Mapping[str, Any]
 
 
-def change(crawl_id: UUID, values: Mapping[str, Any]) -> Changed | None:
-    """Give a crawl other values of these options, all or none; None if there is no such crawl.
+def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed | None:
+    """Give a crawl other values of these options, all or none; None if there is no such crawl. `by`: who does it.
 
     BadInput names the first option that cannot be changed or used. The next tick goes by the new values; what a batch
     that is handed out already was told, it keeps. With "login_fields" ("name=value" each) all fields of the log-in form
@@ -59,7 +61,7 @@ def change(crawl_id: UUID, values: Mapping[str, Any]) -> Changed | None:
         if name not in (*CHANGEABLE, LOGIN_FIELDS):
             others = ", ".join((*CHANGEABLE, LOGIN_FIELDS))
             raise BadInput(name, f"A crawl keeps this option from its start on. To change: {others}.")
-    given = {name: _plain(crawl, name, value) for name, value in values.items() if name != LOGIN_FIELDS}
+    given = {name: _plain(crawl, name, value, by) for name, value in values.items() if name != LOGIN_FIELDS}
     has_fields, fields = LOGIN_FIELDS in values, values.get(LOGIN_FIELDS) or ()
     queues.connection().ping()  # if Redis does not respond, nothing is changed
     with transaction.atomic():
@@ -73,6 +75,7 @@ def change(crawl_id: UUID, values: Mapping[str, Any]) -> Changed | None:
         names = [name for name in CHANGEABLE if name in given and getattr(before, name) != getattr(after, name)]
         if not names and not has_fields:
             return Changed({}, {})
+        check_change(by, before.private_hosts, [*names, *([LOGIN_FIELDS] if has_fields else [])])
         plain, sealed = after.to_plain(), crawl.sealed
         crawl.options = {**crawl.options, **{name: plain[name] for name in names}}
         if has_fields:
@@ -107,14 +110,18 @@ def _wake(crawl: Crawl, sealed: str) -> None:
         log.warning("crawl %s is changed, but Redis did not respond: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
-def _plain(crawl: Crawl, name: str, value: Any) -> Any:
+def _plain(crawl: Crawl, name: str, value: Any, by: Namer) -> Any:
     """A value as it is stored; None = the default. Other web addresses than before are checked and encrypted."""
     if value is None:
         return getattr(CrawlOptions(), name)
     if isinstance(value, (list, tuple)) and tuple(value) == getattr(crawl.chosen, name):
         return tuple(value)
     kind = next((kind for kind in KINDS if kind.option == name and kind.is_web), None)
-    return value if kind is None else encrypted_addresses(guard_of(crawl.chosen.private_hosts), kind, value)
+    if kind is None:
+        return value
+    return encrypted_addresses(
+        guard_of(private_hosts_for(by, crawl.chosen.private_hosts, installation_hosts())), kind, value
+    )
 
 
 def _with(options: CrawlOptions, given: Mapping[str, Any], *, is_list: bool) -> CrawlOptions:

@@ -27,6 +27,7 @@ from redis.exceptions import RedisError
 
 from crawler import clock, encryption, logs
 from crawler.accounts import quotas
+from crawler.accounts.permissions import check_private
 from crawler.core.access.credentials import request_headers
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.notices import Event
@@ -119,6 +120,7 @@ def load_list(
     as after an interruption, nothing of the crawl is left.
     """
     _refuse_link_options(options, sealed)
+    check_private(owner, allow_private=allow_private)
     options = checked_options(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
     check_usable(guard_of(options.private_hosts), sealed)
     _check_credential_hosts(options, sealed)

@@ -17,8 +17,9 @@ from crawler.core.access.permissions import why_not_again
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.schedule import Timetable, parse
 from crawler.core.errors import BadInput
+from crawler.core.urls.addresses import EVERYTHING
 from crawler.crashpoints import crash_point
-from crawler.crawls.start import EVERY_ADDRESS, draft, insert, services_needed, wake_manager
+from crawler.crawls.start import draft, insert, services_needed, wake_manager
 from crawler.models import Crawl, Schedule
 from crawler.queueing import queues
 
@@ -172,7 +173,7 @@ def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
     if previous is not None and not previous.is_over:
         return None, PREVIOUS_RUNNING_MESSAGE
     options = CrawlOptions.from_plain(schedule.options)
-    owner, allow_private = schedule.owner, EVERY_ADDRESS in options.private_hosts
+    owner, allow_private = schedule.owner, EVERYTHING in options.private_hosts
     if owner is not None:
         facts = {"is_active": owner.is_active, "is_superuser": owner.is_superuser}
         if trouble := why_not_again(**facts, every_address=allow_private):

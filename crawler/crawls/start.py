@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from crawler import clock, conf, encryption
 from crawler.accounts import audit, quotas
+from crawler.accounts.permissions import check_private, installation_hosts
 from crawler.core.channels.catalogue import KINDS, is_secret
 from crawler.core.channels.kind import ChannelKind
 from crawler.core.crawl.notices import DEFAULT_EVENTS, Event, chosen_events
@@ -20,7 +21,7 @@ from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
 from crawler.core.sitemaps.formats import to_begin_with
-from crawler.core.urls.addresses import parse_private_hosts
+from crawler.core.urls.addresses import EVERYTHING
 from crawler.core.urls.normalise import from_person
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import check_usable, own_hosts, with_login
@@ -33,8 +34,6 @@ from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import writer
-
-EVERY_ADDRESS = "*"
 
 
 def start_crawl(
@@ -83,6 +82,7 @@ def draft(
     start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
+    check_private(owner, allow_private=allow_private)
     options = checked_options(options, allow_private=allow_private, any_spider=any_spider)
     sitemap_urls = tuple(dict.fromkeys(from_person(reference) for reference in options.sitemap_urls))
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
@@ -114,7 +114,7 @@ def insert(crawl: Crawl) -> None:
 def note_start(crawl: Crawl) -> None:
     """Write the start to the audit log, in the transaction that starts the crawl."""
     after: dict[str, object] = {"start_urls": len(crawl.start_urls), "signs_in": bool(crawl.sealed)}
-    if EVERY_ADDRESS in crawl.chosen.private_hosts:
+    if EVERYTHING in crawl.chosen.private_hosts:
         after["allow_private"] = True
     if crawl.schedule_id is not None:
         after["schedule"] = str(crawl.schedule_id)
@@ -139,7 +139,7 @@ def checked_options(options: CrawlOptions, *, allow_private: bool, any_spider: b
     check_options(options)
     check_spider(options, any_spider=any_spider)
     _check_page_timeout(options)
-    allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
+    allowed = (EVERYTHING,) if allow_private else installation_hosts()
     return msgspec.structs.replace(
         options,
         private_hosts=allowed,

@@ -6,6 +6,7 @@ collect           step 1: read results, commit, acknowledge (R3)
 recover_leases    step 2: take back the batches of dead workers (R4)
 dispatch          step 3: open pages into the ready queue, batches to fetch jobs
 fetch_policy      what a batch says of its crawl's options
+reach             pages that may request fewer addresses than their crawl
 finish            step 4: "finished" if both completion checks agree (R6)
 response_cache    use and fill the HTTP response cache
 reconcile         find running crawls with no sign of life and wake them (R7)

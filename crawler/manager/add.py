@@ -12,6 +12,8 @@ from redis.exceptions import RedisError
 
 from crawler import clock, logs
 from crawler.accounts import audit
+from crawler.accounts.permissions import installation_hosts
+from crawler.core.access.reach import Namer, is_limited, may_add_hosts, private_hosts_for
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.placement import MAX_URLS, REASONS_TOLD, Added, AskedAgain, Placement, Refused
 from crawler.core.errors import BadInput
@@ -41,9 +43,10 @@ LOADING = "Its list is still being read; add pages once the crawl runs."
 
 
 def add(
-    crawl_id: UUID, pages: Sequence[str | Wanted], place: Placement = ANYWHERE, *, again: bool = False
+    crawl_id: UUID, pages: Sequence[str | Wanted], place: Placement = ANYWHERE, *, by: Namer, again: bool = False
 ) -> Added | None:
     """Add pages by their URLs as a user types them, 10,000 at most, in one transaction; None if there is no such crawl.
+    `by`: who names them, which decides about private addresses, and about hosts that are not in a list.
 
     An open page gets the time and priority that are named, which are those of `place` where a page has none of its own;
     a closed one stays closed unless it is wanted `again`. Of two with one URL the first counts. BadInput for too many,
@@ -55,7 +58,7 @@ def add(
     if crawl is None:
         return None
     placed = [Wanted(page, place) if isinstance(page, str) else page for page in pages]
-    wanted, refused = _sorted_out(crawl, placed)
+    wanted, refused = _sorted_out(crawl, placed, by)
     queues.connection().ping()
     now, context = clock.epoch_seconds(), context_of(crawl)
     ready_queue = context.frontier.ready_queue
@@ -68,7 +71,8 @@ def add(
         if crawl is None:
             return None
         was_over = crawl.is_over
-        done = additions.add(crawl_id, wanted, now, again=again, handed_out=handed_out)
+        limited = is_limited(by, crawl.chosen.private_hosts)
+        done = additions.add(crawl_id, wanted, now, again=again, handed_out=handed_out, public_only=limited)
         counts = {"added": done.added, "moved": len(done.moved), "again": len(done.again)}
         if done.added or done.again:
             begin_round_if_over(crawl, now)
@@ -159,9 +163,9 @@ def _take_effect(crawl: Crawl, moved: Sequence[OpenPage], again: Sequence[int]) 
         log.warning("pages of crawl %s wait for Redis: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
-def _sorted_out(crawl: Crawl, pages: Sequence[Wanted]) -> tuple[dict[str, Wanted], list[Refused]]:
+def _sorted_out(crawl: Crawl, pages: Sequence[Wanted], by: Namer) -> tuple[dict[str, Wanted], list[Refused]]:
     """The pages by their normalised URLs, and those that are refused, each once."""
-    judged = dict(_judged(crawl, [page.url for page in pages if not page.why]))
+    judged = dict(_judged(crawl, [page.url for page in pages if not page.why], by))
     wanted, refused = dict[str, Wanted](), dict[str, Refused]()
     for page in pages:
         url, why = ("", page.why) if page.why else judged[page.url]
@@ -172,10 +176,13 @@ def _sorted_out(crawl: Crawl, pages: Sequence[Wanted]) -> tuple[dict[str, Wanted
     return wanted, list(refused.values())
 
 
-def _judged(crawl: Crawl, references: Sequence[str]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """What was given -> the URL of the page, or why it is refused. The pages of a list have no scope."""
+def _judged(crawl: Crawl, references: Sequence[str], by: Namer) -> Iterator[tuple[str, tuple[str, str]]]:
+    """What was given -> the URL of the page, or why it is refused. A list has the hosts of its pages as its scope, and
+    its owner may add others."""
     scope = None if crawl.source else Scope.of(crawl.start_urls, crawl.chosen)
-    doors = _Doors(guard_of(crawl.chosen.private_hosts), {host_of(url) for url in crawl.start_urls})
+    known = set[str]() if is_limited(by, crawl.chosen.private_hosts) else {host_of(url) for url in crawl.start_urls}
+    allowed = private_hosts_for(by, crawl.chosen.private_hosts, installation_hosts())
+    doors = _Doors(guard_of(allowed), known, crawl.id if crawl.source and not may_add_hosts(by) else None)
     for given in references:
         try:
             url = from_person(given)
@@ -189,11 +196,12 @@ def _judged(crawl: Crawl, references: Sequence[str]) -> Iterator[tuple[str, tupl
 
 
 class _Doors:
-    """Which hosts the guard refuses. Those of start URLs were checked at the start, and all are when they are
-    requested: a name that cannot be resolved now is not refused."""
+    """Which hosts are refused: by the guard, or because they are not in the list of this crawl. Those of start URLs
+    were checked at the start, and all are when they are requested: a name that cannot be resolved now is not refused.
+    """
 
-    def __init__(self, guard: Guard, known: set[str]) -> None:
-        self._guard, self._lookups = guard, 0
+    def __init__(self, guard: Guard, known: set[str], listed_in: UUID | None) -> None:
+        self._guard, self._lookups, self._listed_in = guard, 0, listed_in
         self._refusals = dict.fromkeys(known, "")
 
     def refusal(self, url: str) -> str:
@@ -205,6 +213,11 @@ class _Doors:
 
     def _check(self, url: str) -> str:
         self._lookups += 1
+        if self._listed_in is not None:
+            if self._lookups > MAX_LOOKUPS:
+                return f"It is on another host than the first {MAX_LOOKUPS}: add pages of fewer hosts at a time."
+            if not queries.has_host(self._listed_in, host_of(url)):
+                return "Its host is not in the crawl's list; the owner of the crawl can add it."
         if self._lookups > MAX_LOOKUPS:
             return ""
         try:

@@ -20,6 +20,7 @@ from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
 from crawler.manager.context import TickContext, queue_item, update_paces
+from crawler.manager.reach import limited_among, note_discovery
 from crawler.manager.response_cache import fill_in_unchanged, select_cacheable, store
 from crawler.manager.restored import remember
 from crawler.notices.outbox import page_notifier
@@ -195,16 +196,19 @@ def _discover(
 ) -> dict[bytes, Discovery]:
     """Fact -> discovery, without duplicates, for results whose page is still open and so has a place: the links of a
     closed page were stored when it was closed. Sitemaps named by robots.txt count whatever the page's outcome."""
-    found = {sitemap.fact: sitemap for sitemap in named_by_robots(results, scope)}
-    offered = set[str]()
+    limited = limited_among(context, results)
+    found = dict[bytes, Discovery]()
+    for result in results:
+        for sitemap in named_by_robots([result], scope):
+            note_discovery(found, sitemap, public_only=result.id in limited)
+    offered: dict[bool, set[str]] = {False: set(), True: set()}  # by whether it was a limited page
     for result in closings:
-        place = places.get(result.id)
+        place, is_limited = places.get(result.id), result.id in limited
         if place is None:
             continue
-        for page in chain(discoveries(result, place, scope, context.options, offered), followed(result, place, scope)):
-            known = found.setdefault(page.fact, page)
-            if known.outcome is not None and page.outcome is None:
-                found[page.fact] = page
+        links = discoveries(result, place, scope, context.options, offered[is_limited])
+        for page in chain(links, followed(result, place, scope)):
+            note_discovery(found, page, public_only=is_limited)
     return found
 
 

@@ -25,6 +25,7 @@ from crawler.manager.context import TickContext, queue_item, rendering_of, updat
 from crawler.manager.fetch_policy import batch_version, fetch_policy
 from crawler.manager.limits import room_within_limits
 from crawler.manager.patterns import close_excluded
+from crawler.manager.reach import split_by_reach
 from crawler.manager.response_cache import CacheHits, look_up
 from crawler.models import Crawl
 from crawler.notices.outbox import closed_page_notifier
@@ -260,7 +261,8 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
         process_results(context, known.results)
         for result in known.results:
             del rows[result.id]
-    policy = fetch_policy(context)
+    parts = split_by_reach({draft.id: [page for _, ids in draft.slices for page in ids] for draft in drafts}, rows)
+    policies = {kind: fetch_policy(context, public_only=kind) for kind in {part.public_only for part in parts.values()}}
     spider_requests = queries.spider_requests(context.id, rows.values()) if context.options.spider else {}
     batches = [
         Batch(
@@ -268,11 +270,11 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
             site=context.crawl.site,
             id=draft.id,
             token=draft.token,
-            policy=policy,
+            policy=policies[parts[draft.id].public_only],
             slices=tuple(
                 Slice(
                     retries.host_of(lane),
-                    _tasks(ids, rows, known, context.options, spider_requests),
+                    _tasks(ids, parts[draft.id].rows, known, context.options, spider_requests),
                     retries.batch_size(lane) is not None,
                 )
                 for lane, ids in draft.slices
@@ -287,7 +289,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
 
 def _tasks(
     ids: Sequence[int],
-    rows: dict[int, OpenPage],
+    rows: Mapping[int, OpenPage],
     known: CacheHits,
     options: CrawlOptions,
     spider_requests: Mapping[str, str],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crawler import conf
+from crawler.accounts.permissions import private_hosts_of
 from crawler.core.crawl.fetch_policy import FetchPolicy
 from crawler.core.crawl.messages import LOGIN_VERSION, RENDERING_VERSION, USUAL_VERSION
 from crawler.core.crawl.options import NEVER, CrawlOptions
@@ -11,14 +12,15 @@ from crawler.crawls.credentials import own_hosts_of
 from crawler.manager.context import TickContext
 
 
-def fetch_policy(context: TickContext) -> FetchPolicy:
+def fetch_policy(context: TickContext, *, public_only: bool = False) -> FetchPolicy:
+    """`public_only`: for pages that may request none of the private addresses that the crawl may."""
     options = context.options
     return FetchPolicy(
         user_agent=options.user_agent or conf.user_agent(),
         obey_robots=options.obey_robots,
         delay=options.delay,
         concurrency=options.concurrency,
-        private_hosts=options.private_hosts,
+        private_hosts=private_hosts_of(context.crawl, public_only=public_only),
         max_body_bytes=conf.max_body_bytes(),
         per_minute=options.per_minute,
         throttle=options.throttle,

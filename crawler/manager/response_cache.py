@@ -41,7 +41,8 @@ def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
     keeps content, a response whose content is no longer there is not used: its page is requested without conditions.
     """
     options = context.options
-    wanted = {row.url: row for row in rows if cache_policy.is_cached_kind(row.kind)}
+    # The responses that this crawl shares may be of private addresses.
+    wanted = {row.url: row for row in rows if cache_policy.is_cached_kind(row.kind) and not row.public_only}
     if not cache_policy.uses_cache(options) or not wanted:
         return CacheHits()
     partition = _partition(context)

@@ -16,11 +16,11 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import clock, conf, logs
 from crawler.accounts import audit
+from crawler.accounts.permissions import installation_hosts, private_hosts_of
 from crawler.core.channels.kind import Message
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.notices import HOOK, Event
 from crawler.core.errors import SealBroken
-from crawler.core.urls.addresses import parse_private_hosts
 from crawler.crashpoints import crash_point
 from crawler.encryption import opened_address
 from crawler.exports.rows import page_rows
@@ -84,12 +84,8 @@ def stop_gathering(notice: Notice) -> None:
 def allowed_hosts(delivery: Delivery) -> tuple[str, ...]:
     """The private addresses that may be used. Those of a channel do not depend on the crawl."""
     if delivery.channel_id is None:
-        return delivery.notice.crawl.chosen.private_hosts
-    return hosts_of_channels()
-
-
-def hosts_of_channels() -> tuple[str, ...]:
-    return parse_private_hosts(conf.private_hosts())
+        return private_hosts_of(delivery.notice.crawl)
+    return installation_hosts()
 
 
 def _text(sentence: str, receipt: Mapping[str, Any], about: str) -> str:

@@ -13,6 +13,7 @@ from django.db.models import Q
 
 from crawler import clock, conf, encryption
 from crawler.accounts import audit
+from crawler.accounts.permissions import installation_hosts
 from crawler.core.channels import webhook
 from crawler.core.channels.catalogue import CHANNELS, SEALED, check_address, is_encrypted, is_secret
 from crawler.core.channels.kind import Message
@@ -21,7 +22,7 @@ from crawler.core.errors import BadInput, SealBroken
 from crawler.http.fetcher import Limits
 from crawler.http.guard import check_web_address, guard_of
 from crawler.models import Channel, Delivery
-from crawler.notices.delivery import UNREADABLE_ADDRESS, hosts_of_channels
+from crawler.notices.delivery import UNREADABLE_ADDRESS
 from crawler.notices.send import TransportError, send
 from crawler.notices.webhook_secrets import NewSecret, has_secret, make_secret, secrets_for
 from crawler.reports.text import SENTENCES
@@ -126,7 +127,7 @@ def send_test(channel: Channel) -> TestResult:
     try:
         address = encryption.opened_address(channel.address)
         own_secrets = secrets_for(channel.transport, channel.owner_id, address)
-        answer = send(_test_message(), channel.transport, address, hosts_of_channels(), TEST_LIMITS, own_secrets)
+        answer = send(_test_message(), channel.transport, address, installation_hosts(), TEST_LIMITS, own_secrets)
     except SealBroken:
         return TestResult(f"The test could not be sent: {UNREADABLE_ADDRESS}. Type it again.", is_so=False)
     except TransportError as error:
@@ -142,7 +143,7 @@ def _fill(channel: Channel, wanted: Wanted) -> None:
     events = _events(wanted.events)
     if wanted.address and CHANNELS[wanted.transport].is_web:
         hidden = is_secret(wanted.transport, address)
-        check_web_address(guard_of(hosts_of_channels()), address, "address", is_secret=hidden)
+        check_web_address(guard_of(installation_hosts()), address, "address", is_secret=hidden)
     channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.transport
     channel.address = encryption.seal_address(address) if is_encrypted(wanted.transport) else address
     channel.events = list(events)

@@ -47,15 +47,26 @@ class Changed:
     closed: tuple[str, ...] = ()  # URLs of those that stay closed
 
 
-def add(crawl: UUID, wanted: Mapping[str, Wanted], now: float, *, again: bool, handed_out: HandedOut) -> Changed:
+def add(
+    crawl: UUID,
+    wanted: Mapping[str, Wanted],
+    now: float,
+    *,
+    again: bool,
+    handed_out: HandedOut,
+    public_only: bool = False,
+) -> Changed:
     """Insert these pages (by their normalised URLs), like start pages; give those that are open their new place, and
     open closed ones if they are wanted `again`. All in one transaction.
 
-    A page that is handed out keeps its priority: its entry in the ready queue is found by it.
+    A page that is handed out keeps its priority: its entry in the ready queue is found by it. `public_only`: who names
+    them may not allow private addresses. So it is for new pages and those that are opened again; one that is open is
+    requested by the right of any person who named it.
     """
     with change_of(crawl, now) as (row, change):
         known = {bytes(page.key): page for page in _rows_of(crawl, map(key_of, wanted))}
-        change.discovered = _insert(row, [page for page in wanted.items() if key_of(page[0]) not in known], change, now)
+        new = [page for page in wanted.items() if key_of(page[0]) not in known]
+        change.discovered = _insert(row, new, change, now, public_only=public_only)
         open_pages = [_as_open(page) for page in known.values() if page.status == Page.OPEN]
         places = {known[key].pk: page.place for url, page in wanted.items() if (key := key_of(url)) in known}
         moved = [page for page in open_pages if places[page.id].is_given]
@@ -65,6 +76,9 @@ def add(crawl: UUID, wanted: Mapping[str, Wanted], now: float, *, again: bool, h
         ids = [page.pk for page in closed if again and _may_open(page)]
         if ids:
             _open_again(row, ids, places, change, now)
+        named_again = ids if public_only else [*ids, *(page.id for page in open_pages)]
+        others = Page.objects.filter(is_among("id", named_again), crawl_id=crawl, public_only=not public_only)
+        others.update(public_only=public_only)
     return Changed(
         added=change.discovered,
         moved=tuple(moved),
@@ -116,7 +130,9 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
         return reopened
 
 
-def _insert(crawl: Crawl, pages: Sequence[tuple[str, Wanted]], change: CounterChange, now: float) -> int:
+def _insert(
+    crawl: Crawl, pages: Sequence[tuple[str, Wanted]], change: CounterChange, now: float, *, public_only: bool
+) -> int:
     """Insert these pages, whose keys are new; returns how many."""
     if not pages:
         return 0
@@ -126,7 +142,7 @@ def _insert(crawl: Crawl, pages: Sequence[tuple[str, Wanted]], change: CounterCh
         for url, page in pages
     ]
     change.priorities.update(priorities)
-    return sql.insert_listed(crawl, entries, priorities, now)
+    return sql.insert_listed(crawl, entries, priorities, now, public_only=public_only)
 
 
 def _ttl(crawl: Crawl, place: Placement, now: float) -> float | None:

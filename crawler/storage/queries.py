@@ -15,7 +15,7 @@ from crawler.core.crawl.discovery import Place
 from crawler.core.crawl.messages import PAGE, USUAL_PRIORITY
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.shares import USUAL_WEIGHT
-from crawler.core.urls.normalise import key_of
+from crawler.core.urls.normalise import key_of, site_of
 from crawler.models import Crawl, Page, SpiderRequest
 from crawler.storage.bulk import is_among
 
@@ -35,6 +35,7 @@ class OpenPage:
     kind: str = PAGE
     rendering: str = ""  # why a browser renders it
     not_before: float | None = None  # the time a user chose for it
+    public_only: bool = False  # whether it may request none of the private addresses that its crawl may
 
     @property
     def waits_until(self) -> float:
@@ -64,6 +65,22 @@ def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
     """The places (depth, hops, kind, URL) of the open ones of these pages."""
     facts = _open_rows(crawl, ids).values_list("id", "depth", "hops", "kind", "url")
     return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
+
+
+def public_only(crawl: UUID, ids: Iterable[int]) -> set[int]:
+    """Which of these pages may request none of the private addresses that their crawl may."""
+    pages = Page.objects.filter(is_among("id", list(ids)), crawl_id=crawl, public_only=True)
+    return set(pages.values_list("id", flat=True))
+
+
+def has_host(crawl: UUID, host: str) -> bool:
+    """Whether a page of this crawl is on this host (host[:port]), with or without "www."."""
+    site = site_of(host)
+    beginnings = [f"{scheme}://{name}/" for scheme in ("http", "https") for name in (site, f"www.{site}")]
+    on_host = Q(url__startswith=beginnings[0])
+    for beginning in beginnings[1:]:
+        on_host |= Q(url__startswith=beginning)
+    return all_rows(crawl).filter(on_host, depth=0).exists()
 
 
 def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:

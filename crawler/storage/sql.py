@@ -278,6 +278,7 @@ _START = {
     "in_sitemap": "false",
     "lastmod": "''",
     "trap_id": "NULL",
+    "public_only": "false",
     "due_at": "0",
     "not_before": "NULL",
     "meta": "NULL",
@@ -285,9 +286,9 @@ _START = {
 """Column -> literal, of a start page."""
 
 
-def _insert_statement(types: Mapping[str, str]) -> Statement:
-    columns = (*_INSERTED, "due_at", "not_before", "meta")
-    values = ", ".join(f"{{{column}}}" if column in types else _START[column] for column in columns)
+def _insert_statement(types: Mapping[str, str], **literals: str) -> Statement:
+    columns, fixed = (*_INSERTED, "public_only", "due_at", "not_before", "meta"), {**_START, **literals}
+    values = ", ".join(f"{{{column}}}" if column in types else fixed[column] for column in columns)
     return Statement(
         f"""
         INSERT INTO crawler_page ({", ".join(columns)}, attempts, deaths, died_with, given_up, content_type, title,
@@ -300,23 +301,31 @@ def _insert_statement(types: Mapping[str, str]) -> Statement:
 
 
 _INSERT, _INSERT_LISTED = _insert_statement(_INSERTED), _insert_statement(_LISTED)
+_INSERT_PUBLIC_ONLY = _insert_statement(_INSERTED, public_only="true")
+_INSERT_LISTED_PUBLIC_ONLY = _insert_statement(_LISTED, public_only="true")
 
 
 def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None, now: float) -> int:
     """Insert pages whose key is new; returns how many. Rows that exist are marked as linked, or as listed in a
     sitemap."""
     crawl_id = stored_id(crawl.id)
-    inserted = _INSERT.run([_row(page, crawl_id, expires_at, now) for page in found])
+    inserted = 0
+    for statement, public_only in ((_INSERT, False), (_INSERT_PUBLIC_ONLY, True)):
+        rows = [_row(page, crawl_id, expires_at, now) for page in found if page.public_only is public_only]
+        inserted += statement.run(rows) if rows else 0
     if inserted < len(found) and crawl.chosen.uses_sitemaps:  # without sitemaps every row is linked
         _note_ways(crawl_id, found)
     return inserted
 
 
-def insert_listed(crawl: Crawl, entries: Sequence[Entry], priorities: Sequence[int], now: float) -> int:
+def insert_listed(
+    crawl: Crawl, entries: Sequence[Entry], priorities: Sequence[int], now: float, *, public_only: bool = False
+) -> int:
     """The same for pages of a list, with these priorities in place of theirs."""
     crawl_id, began = stored_id(crawl.id), crawl.round_began_at.timestamp()
     usual = expiry(crawl.chosen, began, now)
-    return _INSERT_LISTED.run(
+    statement = _INSERT_LISTED_PUBLIC_ONLY if public_only else _INSERT_LISTED
+    return statement.run(
         [
             {
                 "crawl_id": crawl_id,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from crawler.core.access.credentials import Credentials, parse
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl import politeness
 from crawler.core.errors import BadInput
 from crawler.crawls import change as changing
@@ -35,8 +35,12 @@ LEAVES = tuple(f"/{number}" for number in range(12))
 PAGES = {"/": page(*LEAVES), **dict.fromkeys(LEAVES, page())}
 
 
+def slow_down(crawl: UUID) -> object:
+    return change(crawl, {"delay": 2.0}, by=OPERATOR)
+
+
 def changed(bench: Bench, **values: Any) -> Changed:
-    done = change(bench.crawl.id, values)
+    done = change(bench.crawl.id, values, by=OPERATOR)
     assert done is not None
     return done
 
@@ -220,7 +224,7 @@ def test_the_receipt_of_a_crawl_that_is_over_names_the_limit_it_had(bench: Bench
 
 
 @pytest.mark.site(PAGES)
-@pytest.mark.parametrize("act", [partial(change, values={"delay": 2.0}), stop_waiting], ids=["change", "finish"])
+@pytest.mark.parametrize("act", [slow_down, stop_waiting], ids=["change", "finish"])
 def test_while_redis_does_not_respond_nothing_is_changed(
     bench: Bench, act: Callable[[UUID], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,7 +236,7 @@ def test_while_redis_does_not_respond_nothing_is_changed(
 
 
 @pytest.mark.site(PAGES)
-@pytest.mark.parametrize("act", [partial(change, values={"delay": 2.0}), stop_waiting], ids=["change", "finish"])
+@pytest.mark.parametrize("act", [slow_down, stop_waiting], ids=["change", "finish"])
 def test_what_redis_is_not_told_of_reconcile_does(
     bench: Bench, act: Callable[[UUID], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

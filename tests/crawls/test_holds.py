@@ -30,13 +30,14 @@ CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}
 
 
 @pytest.fixture
-def ann() -> User:
+def ann(settings: Any) -> User:
+    settings.CRAWLER_PRIVATE_HOSTS = ["127.0.0.1"]  # a user with a quota may allow none herself
     return a_person("ann")
 
 
 def start(bench: Bench, owner: User, **options: object) -> Crawl:
     chosen = CrawlOptions(**options)  # type: ignore[arg-type]
-    bench.crawl = start_crawl([f"{bench.site.url}/"], chosen, owner=owner, allow_private=True)
+    bench.crawl = start_crawl([f"{bench.site.url}/"], chosen, owner=owner, allow_private=owner.is_superuser)
     return bench.crawl
 
 
@@ -208,9 +209,9 @@ def test_a_crawl_too_many_is_refused_and_nothing_is_made(bench: Bench, ann: User
     settings.CRAWLER_ACTIVE_CRAWLS = 1
     start(bench, ann)
     with pytest.raises(OverQuota, match="1 crawl that is not over"):
-        start_crawl([bench.site.url], CrawlOptions(), owner=ann, allow_private=True)
+        start_crawl([bench.site.url], CrawlOptions(), owner=ann)
     with pytest.raises(OverQuota):
-        begin_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann, allow_private=True)
+        begin_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann)
     assert (Crawl.objects.count(), Schedule.objects.count()) == (1, 0)
 
 
@@ -218,7 +219,6 @@ def test_a_schedule_whose_owner_has_crawls_enough_says_so_and_tries_next_time(
     bench: Bench, ann: User, settings: Any
 ) -> None:
     settings.CRAWLER_ACTIVE_CRAWLS = 1
-    settings.CRAWLER_PRIVATE_HOSTS = ["127.0.0.1"]
     start(bench, ann)
     schedule = add_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann)
     due = schedule.next_at + timedelta(seconds=1)

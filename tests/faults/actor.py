@@ -25,6 +25,7 @@ from rq.worker import BaseWorker
 from crawler import clock as shared_clock
 from crawler import crashpoints
 from crawler.core.access.credentials import parse
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.placement import placed
 from crawler.core.extraction.rules import FieldRule
@@ -149,7 +150,7 @@ class Actor:
         control.finish(_crawl())
 
     def change(self, values: dict[str, Any]) -> None:
-        change.change(_crawl(), values)
+        change.change(_crawl(), values, by=OPERATOR)
 
     def cancel(self) -> None:
         control.cancel(_crawl())
@@ -165,7 +166,7 @@ class Actor:
         """Add a page of the site."""
         crawl = Crawl.objects.get()
         url = f"{origin_of(crawl.start_urls[0])}{path}"
-        add.add(crawl.id, [url], placed(None, delay, None, None, shared_clock.epoch_seconds()))
+        add.add(crawl.id, [url], placed(None, delay, None, None, shared_clock.epoch_seconds()), by=OPERATOR)
 
     def again(self, path: str) -> None:
         page = Page.objects.get(url__endswith=path)

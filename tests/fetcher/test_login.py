@@ -10,6 +10,7 @@ from redis import Redis
 
 from crawler.browser.result import Rendering
 from crawler.core.access.credentials import parse
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.fetch_policy import FetchPolicy
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.rendering import RenderChoices
@@ -104,7 +105,7 @@ def test_with_the_right_password_given_later_nothing_is_lost(bench: Bench) -> No
     with LoginSite().serving() as site:
         crawl = start(site, "user=ann", "password=wrong")
         bench.work()
-        assert change(crawl.id, {"login_fields": FIELDS})
+        assert change(crawl.id, {"login_fields": FIELDS}, by=OPERATOR)
         bench.work()
         crawl.refresh_from_db()
         assert (crawl.state, site.logins) == ("paused", 1)
@@ -121,7 +122,7 @@ def test_a_batch_with_the_earlier_password_does_not_send_it_any_more(bench: Benc
         crawl = start(site, "user=ann", "password=wrong")
         bench.work("crawl", at_most=1)
         assert bench.jobs("fetch")
-        change(crawl.id, {"login_fields": FIELDS})
+        change(crawl.id, {"login_fields": FIELDS}, by=OPERATOR)
         bench.work()
     crawl.refresh_from_db()
     assert (crawl.state, site.logins) == ("finished", 1)

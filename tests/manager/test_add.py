@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler import clock
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.page_query import PagesQuery
@@ -35,7 +36,7 @@ NOW = Placement()
 
 
 def added(bench: Bench, *paths: str, place: Placement = NOW, again: bool = False) -> Added:
-    done = add(bench.crawl.id, [f"{bench.site.url}{path}" for path in paths], place, again=again)
+    done = add(bench.crawl.id, [f"{bench.site.url}{path}" for path in paths], place, by=OPERATOR, again=again)
     assert done is not None
     return done
 
@@ -112,7 +113,7 @@ def test_a_closed_page_is_opened_again_only_on_demand(bench: Bench) -> None:
 def test_each_url_that_cannot_be_added_is_told_with_the_reason(bench: Bench) -> None:
     bench.start(exclude=("/secret",))
     done = added(bench, "/new", "/secret")
-    other = add(bench.crawl.id, ["https://example.net/", "mailto:me@example.com"], NOW)
+    other = add(bench.crawl.id, ["https://example.net/", "mailto:me@example.com"], NOW, by=OPERATOR)
     assert (done.added, done.refused) == (1, 1)
     assert [told.why for told in done.reasons] == ["An exclude pattern matches it."]
     assert other is not None
@@ -124,7 +125,7 @@ def test_each_url_that_cannot_be_added_is_told_with_the_reason(bench: Bench) -> 
 def test_a_host_that_the_guard_refuses_is_not_added(bench: Bench) -> None:
     bench.start(hosts=("10.0.0.1",))
     Crawl.objects.update(options={**bench.crawl.options, "private_hosts": []})
-    done = add(bench.crawl.id, ["http://10.0.0.1/"], NOW)
+    done = add(bench.crawl.id, ["http://10.0.0.1/"], NOW, by=OPERATOR)
     assert done is not None
     assert (done.added, done.refused) == (0, 1)
     assert "private address" in done.reasons[0].why

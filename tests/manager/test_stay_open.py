@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.placement import Placement
 from crawler.crawls.control import finish, pause, resume
 from crawler.manager import reconcile
@@ -53,7 +54,7 @@ def test_if_redis_loses_everything_one_tick_is_sent_and_it_waits_again(waiting: 
 
 @pytest.mark.site(PAGES)
 def test_what_is_added_is_requested_and_then_it_waits_again(waiting: Bench) -> None:
-    add(waiting.crawl.id, [f"{waiting.site.url}/new"], Placement())
+    add(waiting.crawl.id, [f"{waiting.site.url}/new"], Placement(), by=OPERATOR)
     work_now(waiting)
     assert (waiting.state(), waiting.site.hits["/new"]) == ("running", 1)
 

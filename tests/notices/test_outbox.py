@@ -228,7 +228,7 @@ def a_channel(owner: User, **fields: Any) -> Channel:
 
 
 def test_the_owners_channels_are_notified_of_every_crawl(bench: Bench) -> None:
-    ann = User.objects.create_user("ann")
+    ann = User.objects.create_superuser("ann")
     channel = a_channel(ann, events=["crawl.finished"])
     a_channel(ann, address="off@example.com", enabled=False)
     a_channel(User.objects.create_user("bob"), address="bob@example.com")
@@ -240,7 +240,7 @@ def test_the_owners_channels_are_notified_of_every_crawl(bench: Bench) -> None:
 
 
 def test_a_receiver_that_is_named_twice_is_notified_once(bench: Bench) -> None:
-    ann = User.objects.create_user("ann")
+    ann = User.objects.create_superuser("ann")
     a_channel(ann)
     options = CrawlOptions(notify_emails=("ann@example.com", "other@example.com"))
     crawl = start_crawl([f"{bench.site.url}/"], options, owner=ann, allow_private=True)

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from crawler import conf
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.placement import Placement
 from crawler.crawls.control import cancel
@@ -49,8 +50,8 @@ def due_since(ago: float, bench: Bench, url: str = "") -> None:
 @pytest.mark.site(PAGES)
 def test_the_oldest_page_that_is_due_counts_and_a_later_one_does_not(begun: Bench) -> None:
     now = begun.context.now()
-    add(begun.crawl.id, [begun.site.url + "/later"], Placement(not_before=now + 600))
-    add(begun.crawl.id, [begun.site.url + "/new"], Placement())
+    add(begun.crawl.id, [begun.site.url + "/later"], Placement(not_before=now + 600), by=OPERATOR)
+    add(begun.crawl.id, [begun.site.url + "/new"], Placement(), by=OPERATOR)
     due_since(90, begun, "/")
     assert oldest_due(begun.crawl, begun.context.now()) == pytest.approx(90, abs=5)
     Page.objects.filter(url__endswith="/").delete()
@@ -62,7 +63,7 @@ def test_the_oldest_page_that_is_due_counts_and_a_later_one_does_not(begun: Benc
 def test_pages_that_are_handed_out_do_not_count(begun: Bench) -> None:
     due_since(90, begun)
     for number in range(3):
-        add(begun.crawl.id, [f"{begun.site.url}/{number}"], Placement())
+        add(begun.crawl.id, [f"{begun.site.url}/{number}"], Placement(), by=OPERATOR)
     start, *rest = Page.objects.order_by("id")
     keys = begun.context.frontier.keys
     queues.connection().sadd(keys.taken, encode_member(start.id))

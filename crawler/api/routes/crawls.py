@@ -13,7 +13,7 @@ from ninja.files import UploadedFile
 from pydantic import Field, ValidationError
 
 from crawler import clock
-from crawler.accounts.permissions import may, sees_addresses, visible_crawls
+from crawler.accounts.permissions import namer, sees_addresses, visible_crawls
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import crawl_made_before, crawl_named, crawl_watched, group_named
@@ -55,7 +55,7 @@ def sealed_for(
     if given:
         raise BadInput("same_credentials", BOTH)
     earlier = visible_crawls(request.user).filter(pk=body.same_credentials).first()
-    if earlier is None or not earlier.sealed or not may(request.user, Right.OWN, earlier):
+    if earlier is None or not earlier.sealed or not sees_addresses(request.user, earlier):
         raise BadInput("same_credentials", NOT_YOURS)
     checked, urls = check_options(options), [from_person(url) for url in start_urls]
     return taken_over(earlier, own_hosts(urls, checked, listed=listed))
@@ -180,8 +180,10 @@ def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict
     """
     values = body.model_dump(exclude_unset=True)
     of_owner = {"login_fields", "notify_events", *RECEIVERS.values()} & values.keys()
-    crawl = crawl_named(request, crawl_id, Right.OWN if of_owner else Right.CONTROL)
-    done = change(crawl.id, values)
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    if of_owner and not sees_addresses(request.user, crawl):
+        raise Problem(403, "Only the crawl's owner can change who gets its notices, and the fields of its log-in.")
+    done = change(crawl.id, values, by=namer(request.user, crawl))
     if done is None:
         raise Problem(404, text.GONE.line)
     message = adding.to_change(done.before, done.after).line

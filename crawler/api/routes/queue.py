@@ -10,6 +10,7 @@ from ninja import Query, Router, Schema
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from crawler import clock
+from crawler.accounts.permissions import namer
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.lookups import crawl_named
 from crawler.api.openapi import described
@@ -144,7 +145,7 @@ def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str
     """All in one transaction. A page that is open already gets the time and priority that are sent. A crawl that was
     over runs again."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
-    return shown(_found(add(crawl.id, body.pages(), again=body.again)))
+    return shown(_found(add(crawl.id, body.pages(), by=namer(request.user, crawl), again=body.again)))
 
 
 @router.post(

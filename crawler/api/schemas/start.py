@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from ninja import Schema
 from pydantic import ConfigDict, Field, create_model
 
+from crawler.accounts.permissions import check_private
 from crawler.api.openapi import CRAWL_ID, SCHEDULE_ID
 from crawler.api.schemas.crawl import options_shown
 from crawler.core.access.credentials import parse
@@ -71,8 +72,7 @@ class Base(Schema):
 
     def private_allowed(self, user: User) -> bool:
         """Whether private addresses may be fetched; BadInput for a user who may not allow that."""
-        if self.allow_private and not user.is_superuser:
-            raise BadInput("allow_private", "Only a superuser may allow addresses that are not public; leave it out.")
+        check_private(user, allow_private=self.allow_private)
         return self.allow_private
 
 

@@ -1,6 +1,7 @@
 """Who may do what.
 
 permissions     rights on crawls and schedules; scopes of API tokens
+reach           who may name private addresses for a crawl, and hosts for a list
 quotas          how much a user may crawl
 credentials     what a crawl sends beside its URLs, and to which hosts
 client_address  the address of a client behind proxies

@@ -47,6 +47,7 @@ class Discovery(msgspec.Struct, frozen=True):
     suspicion: Suspicion | None = None  # judged by the table's counts, see `crawler.storage.quarantine`
     trap_id: int | None = None
     request: str = ""  # what a spider said about it, see `PageTask.request`
+    public_only: bool = False  # found on a page that may request no private address, see `core.access.reach`
 
     @property
     def key(self) -> bytes:

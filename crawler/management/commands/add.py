@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler import clock
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.placement import MAX_URLS, Added, Placement
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.entries import entries_of
@@ -60,7 +61,7 @@ class Command(CrawlerCommand):
             raise BadInput("urls", "Give URLs, or a list with --list FILE.")
         total = Added()
         for pages in _parts(options, place):
-            done = add(crawl.id, pages, place, again=options["again"])
+            done = add(crawl.id, pages, place, by=OPERATOR, again=options["again"])
             if done is None:
                 raise ExitWith(Exit.NOT_DONE, text.GONE.line)
             total = total.plus(done)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
 from crawler.crawls.change import change
 from crawler.management.base import CrawlerCommand, Exit, ExitWith
@@ -43,7 +44,7 @@ class Command(CrawlerCommand):
         crawl, values = crawl_of(options["id"]), changes(options)
         if not values:
             raise BadInput("id", "Name at least one option to change, such as --delay 2.")
-        done = change(crawl.id, values)
+        done = change(crawl.id, values, by=OPERATOR)
         if done is None:
             raise ExitWith(Exit.NOT_DONE, text.GONE.line)
         return self.print_reply(adding.to_change(done.before, done.after))

@@ -227,7 +227,7 @@ def detail_page(
     if not context["locked"] and crawl.state != State.LOADING:
         context |= {
             "add_form": add_form or AddForm(),
-            "change_form": change_form or ChangeForm(crawl=crawl, owns=sees_addresses(request.user, crawl)),
+            "change_form": change_form or ChangeForm(crawl=crawl, user=request.user),
         }
     return render(request, "crawler/crawl.html", context, status=status)
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 from redis import RedisError
 
-from crawler.accounts.permissions import sees_addresses
+from crawler.accounts.permissions import namer
 from crawler.core.access.permissions import Right
 from crawler.core.crawl.page_query import read
 from crawler.core.errors import BadInput, ServiceDown
@@ -35,7 +35,8 @@ def crawl_add(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     try:
         if not form.is_valid():
             raise BadInput("urls", first_error(form))
-        done = add(crawl.id, form.cleaned_data["urls"], form.place(), again=form.cleaned_data["again"])
+        typed, by = form.cleaned_data, namer(request.user, crawl)
+        done = add(crawl.id, typed["urls"], form.place(), by=by, again=typed["again"])
     except BadInput as error:
         messages.warning(request, error.message)
         return detail_page(request, crawl, add_form=form, status=400)
@@ -77,11 +78,11 @@ def crawl_again(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_change(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Change the crawl's options: all that is typed, or nothing."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
-    form = ChangeForm(request.POST, crawl=crawl, owns=sees_addresses(request.user, crawl))
+    form = ChangeForm(request.POST, crawl=crawl, user=request.user)
     try:
         if not form.is_valid():
             raise BadInput("options", first_error(form))
-        done = change(crawl.id, form.values())
+        done = change(crawl.id, form.values(), by=namer(request.user, crawl))
     except BadInput as error:
         messages.warning(request, f"Nothing was changed: {error.message}")
         return detail_page(request, crawl, change_form=form, status=400)

@@ -7,6 +7,8 @@ from typing import Any
 from django import forms
 
 from crawler import clock
+from crawler.accounts.permissions import AnyUser, namer, sees_addresses
+from crawler.core.access.reach import NAMING, is_limited
 from crawler.core.crawl.notices import OF_PAGES
 from crawler.core.crawl.options import CHANGEABLE, MAY_BE_SECRET, OPTIONS, RECEIVERS
 from crawler.core.crawl.placement import Placement, placed
@@ -56,11 +58,15 @@ class AddForm(forms.Form):
 
 
 class ChangeForm(forms.Form):
-    """The options that may be changed, with the values they have; the fields of the log-in without. Those and receivers
-    of notices are the owner's alone."""
+    """The options that this user may change, with the values they have; the fields of the log-in without. Those and
+    receivers of notices are the owner's alone."""
 
-    def __init__(self, data: Any = None, *, crawl: Crawl, owns: bool) -> None:
+    def __init__(self, data: Any = None, *, crawl: Crawl, user: AnyUser) -> None:
+        owns = sees_addresses(user, crawl)
         hidden = () if owns else (*RECEIVERS.values(), "notify_events")
+        if is_limited(namer(user, crawl), crawl.chosen.private_hosts):
+            hidden += NAMING
+            owns = False
         self._names = [name for name in CHANGEABLE if name not in hidden]
         if crawl.source:
             self._names = [name for name in self._names if name not in ("include", "exclude")]

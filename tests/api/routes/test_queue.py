@@ -187,10 +187,14 @@ def test_fields_of_a_log_in_that_cannot_be_used_are_not_repeated(by_ann: Caller,
     assert Crawl.objects.get(pk=crawl.pk).sealed == crawl.sealed
 
 
-def test_a_member_who_may_control_it_does_not_change_its_password(by_bob: Caller, ann: User, bob: User) -> None:
+def test_a_member_who_may_control_it_does_not_change_its_password(
+    by_bob: Caller, by_root: Caller, ann: User, bob: User
+) -> None:
     crawl = a_crawl_that_logs_in(ann, group=a_group("editors", ann, bob), group_controls=True)
     path = f"/crawls/{crawl.id}"
-    assert by_bob.ask("patch", path, {"login_fields": ["user=bob"]}).status_code == 403
+    for other in (by_bob, by_root):
+        assert other.ask("patch", path, {"login_fields": ["user=bob"]}).status_code == 403
+        assert other.ask("patch", path, {"notify_emails": ["bob@example.com"]}).status_code == 403
     assert by_bob.ask("patch", path, {"login_check": "a.me"}).status_code == 200
     assert len(opened(Crawl.objects.get(pk=crawl.pk).sealed).login_fields) == 2
 

@@ -83,9 +83,17 @@ def test_what_an_earlier_crawl_sent_is_sent_again_to_its_hosts_alone(
         assert response.json()["errors"][0]["field"] == "same_credentials"
 
 
-def test_credentials_of_a_crawl_of_others_are_not_taken(by_root: Caller, ann: User, bob: User) -> None:
+@pytest.mark.parametrize("caller", ["bob", "root"])
+def test_credentials_of_a_crawl_of_others_are_not_taken(
+    ann: User, bob: User, root: User, real_redis: object, caller: str
+) -> None:
     group = a_group("editors", ann, bob)
     earlier = a_finished_crawl(ann, group=group, group_controls=True, sealed=seal(parse(bearer="swordfish")))
-    body = {"start_urls": ["https://example.com/"], "same_credentials": str(earlier.id)}
-    response = Caller(a_token(bob, *Scope)).post("/crawls", body)
+    body = {"start_urls": earlier.start_urls, "same_credentials": str(earlier.id)}
+    response = Caller(a_token({"bob": bob, "root": root}[caller], *Scope)).post("/crawls", body)
     assert [error["field"] for error in response.json()["errors"]] == ["same_credentials"]
+
+
+def test_credentials_of_a_crawl_without_an_owner_are_for_superusers(by_root: Caller, real_redis: object) -> None:
+    earlier = a_finished_crawl(None, start_urls=HERE["start_urls"], sealed=seal(parse(bearer="swordfish")))
+    assert by_root.post("/crawls", {**HERE, "same_credentials": str(earlier.id)}).status_code == 201

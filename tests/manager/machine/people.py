@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crawler.core.access.credentials import parse
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.placement import placed
 from crawler.crawls import control, retry, start
@@ -80,7 +81,8 @@ class People(Machine):
         place = placed(priority, delay, None, chance.choice((None, None, 20.0)), self.clock.now)
         self.tell(f"    {names}, {place}")
         with self.stage.process(process):
-            add.add(ledger.id, [self.world.url(name) for name in names], place, again=chance.random() < 0.3)
+            urls = [self.world.url(name) for name in names]
+            add.add(ledger.id, urls, place, by=OPERATOR, again=chance.random() < 0.3)
         self.needs_help |= process.is_dead
 
     def ask_again(self, ledger: Ledger, process: Process | None = None) -> None:
@@ -98,7 +100,7 @@ class People(Machine):
         self.tell(f"    {values}")
         with self.stage.process(process):
             ledger.may_have(values)
-            change(ledger.id, values)
+            change(ledger.id, values, by=OPERATOR)
         self.needs_help |= process.is_dead
 
     def give_the_password(
@@ -108,7 +110,7 @@ class People(Machine):
         process, password = process or Process(), self.chance.choice(passwords)
         self.tell(f"    {password}")
         with self.stage.process(process):
-            change(ledger.id, {LOGIN_FIELDS: fields_with(password)})
+            change(ledger.id, {LOGIN_FIELDS: fields_with(password)}, by=OPERATOR)
         self.needs_help |= process.is_dead
 
     def finish(self, ledger: Ledger, process: Process | None = None) -> None:
