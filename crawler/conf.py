@@ -138,6 +138,21 @@ def login_tries() -> int:
     return int(settings.CRAWLER_LOGIN_TRIES)
 
 
+def uses_allauth() -> bool:
+    """Whether second factor, passkeys, single sign-on and password reset are switched on."""
+    return bool(settings.CRAWLER_ALLAUTH)
+
+
+def sso_name() -> str:
+    """What the identity provider is called on the login page; "" = there is none."""
+    return str(settings.CRAWLER_OIDC_NAME) if settings.CRAWLER_OIDC else ""
+
+
+def sso_makes_accounts() -> bool:
+    """Whether a user of the identity provider who has no account gets one."""
+    return bool(settings.CRAWLER_OIDC_SIGNUP)
+
+
 def trusted_proxies() -> tuple[Network, ...]:
     """The proxies whose X-Forwarded-For is trusted."""
     proxies: tuple[Network, ...] = settings.CRAWLER_TRUSTED_PROXIES

@@ -6,7 +6,7 @@ from typing import Any
 
 from crawler.core.crawl.collectors import MAX_COLLECTORS
 from crawler.redis_client import django_rq_connection
-from settings import environment
+from settings import environment, sign_in
 
 ROOT = environment.ROOT
 DATA_DIR = environment.data_dir()
@@ -91,6 +91,13 @@ CRAWLER_AUDIT_DAYS = environment.number("CRAWLER_AUDIT_DAYS", 365, least=0)
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "crawl-list"
 LOGOUT_REDIRECT_URL = "login"
+
+_SIGN_IN = sign_in.settings_of(INSTALLED_APPS, MIDDLEWARE)
+globals().update(_SIGN_IN)
+CRAWLER_ALLAUTH: bool = _SIGN_IN["CRAWLER_ALLAUTH"]
+CRAWLER_OIDC: bool = _SIGN_IN["CRAWLER_OIDC"]
+CRAWLER_OIDC_NAME: str = _SIGN_IN["CRAWLER_OIDC_NAME"]
+CRAWLER_OIDC_SIGNUP: bool = _SIGN_IN["CRAWLER_OIDC_SIGNUP"]
 
 REDIS_URL = environment.redis_url()
 RQ_QUEUES = {

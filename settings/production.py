@@ -11,6 +11,7 @@ ALLOWED_HOSTS = environment.allowed_hosts([])
 
 STATIC_ROOT = ROOT / "staticfiles"  # noqa: F405 (filled by `manage.py collectstatic`)
 environment.require_redis_password(REDIS_URL)  # noqa: F405
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SESSION_COOKIE_NAME = "__Host-sessionid"  # other hosts of the domain cannot set it

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from crawler import conf
 from crawler.api.middleware import api_view, not_there
 from crawler.web.account.login import admin_login
 
@@ -18,3 +19,6 @@ urlpatterns = [
     re_path("^api/", api_view(not_there)),
     path("", include("crawler.web.urls")),
 ]
+
+if conf.uses_allauth():
+    urlpatterns.insert(0, path("accounts/", include("crawler.web.account.sign_in")))

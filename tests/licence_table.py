@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "LICENSES.md"
 VENDOR = ROOT / "crawler" / "static" / "crawler" / "vendor"
 PACKAGES = "| package | licence |\n|---|---|\n"
-FILES_OF_PACKAGES = [f"requirements{extra}.txt" for extra in ("", "-browser", "-s3", "-scrapy")] + [
+FILES_OF_PACKAGES = [f"requirements{extra}.txt" for extra in ("", "-auth", "-browser", "-s3", "-scrapy")] + [
     "deploy/container/requirements.txt"
 ]
 FILES = "| file | what | version | licence | SHA-256 |\n|---|---|---|---|---|\n"

@@ -1,1 +1,8 @@
-"""Pages of an account: profile and invitations, login, API tokens, channels."""
+"""Pages of an account.
+
+account   the user's own page, password, invitations
+login     name and password, one-time links
+sign_in   second factor, passkeys and single sign-on by django-allauth
+tokens    API tokens
+channels  notice channels, and the secrets of webhooks
+"""

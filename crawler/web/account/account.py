@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from crawler import clock
+from crawler import clock, conf
 from crawler.accounts import logins, quotas
 from crawler.accounts.logins import TooManyTries
 from crawler.core.text.quantities import count
@@ -62,7 +62,12 @@ def account(request: HttpRequest) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect("account")
     who.refresh_from_db()  # the form has put what was typed into it
-    context = {"form": form, "groups": who.groups.order_by("name"), "quotas": quota_lines(who)}
+    context = {
+        "form": form,
+        "groups": who.groups.order_by("name"),
+        "quotas": quota_lines(who),
+        "uses_allauth": conf.uses_allauth(),
+    }
     return render(request, "crawler/account.html", context, status=400 if form.is_bound else 200)
 
 

@@ -65,7 +65,17 @@ class LoginPage(views.LoginView):
         return refused(response, form.trouble) if form.trouble is not None else response
 
     def form_valid(self, form: Any) -> HttpResponse:
-        return remembered(self.request, super().form_valid(form), form.get_user())
+        account = form.get_user()
+        if not conf.uses_allauth():
+            return remembered(self.request, super().form_valid(form), account)
+        from crawler.web.account.sign_in import continue_login  # an optional package
+
+        return remembered(self.request, continue_login(self.request, account, self.get_success_url()), account)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(
+            **kwargs, uses_allauth=conf.uses_allauth(), sso_name=conf.sso_name() if conf.uses_allauth() else ""
+        )
 
 
 @method_decorator(public_page, name="dispatch")
