@@ -14,7 +14,7 @@ reports, exports    reports on a crawl, and its files
 web, api, management, admin, templatetags  the surfaces
 launch              starting the project on one machine
 conf, checks, apps  settings as values, and their checks
-clock, crashpoints, logs, json_log, redis_client  shared by all
+clock, crashpoints, logs, json_log, redis_client, running  shared by all
 cipher, encryption  encryption of credentials
 """
 

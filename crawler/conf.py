@@ -11,6 +11,7 @@ from crawler import __version__
 from crawler.core.access.client_address import Network
 from crawler.core.installation.deployment import Setup
 from crawler.core.urls.addresses import Proxy
+from crawler.running import running
 
 
 def user_agent() -> str:
@@ -179,7 +180,7 @@ def audit_days() -> float:
     return float(settings.CRAWLER_AUDIT_DAYS)
 
 
-def setup() -> Setup:
+def setup(unnamed_proxy: str = "") -> Setup:
     """The settings that `check --deploy` examines."""
     return Setup(
         redis_url=redis_url(),
@@ -189,6 +190,8 @@ def setup() -> Setup:
         metrics_token=metrics_token(),
         private_hosts=private_hosts(),
         has_proxies=bool(trusted_proxies()),
+        unnamed_proxy=unnamed_proxy,
+        redirects_to_https=settings.SECURE_SSL_REDIRECT,
         mails_are_files=settings.EMAIL_BACKEND == "django.core.mail.backends.filebased.EmailBackend",
         content_is_here=settings.STORAGES["content"]["BACKEND"] == "django.core.files.storage.FileSystemStorage",
         login_tries=login_tries(),
@@ -303,9 +306,17 @@ def webhook_secret() -> str:
     return str(settings.CRAWLER_WEBHOOK_SECRET)
 
 
+DEFAULT_BASE_URL = "http://127.0.0.1:8000"
+
+
 def base_url() -> str:
-    """The address of the web server for links in notices, without a trailing slash."""
-    return str(settings.CRAWLER_BASE_URL).rstrip("/")
+    """The address of the web server for links in notices, without a trailing slash: the setting, else that of the
+    `bin/up` that runs."""
+    chosen = str(settings.CRAWLER_BASE_URL).rstrip("/")
+    if chosen:
+        return chosen
+    note = running(data_dir())
+    return DEFAULT_BASE_URL if note is None else note.address
 
 
 def data_dir() -> Path:

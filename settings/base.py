@@ -24,7 +24,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "crawler.web.headers.SecurityHeaders",  # first: it sees the responses of all others
+    "crawler.web.forwarded.ForwardedHeaders",  # first: the others ask whether a request is secure
+    "crawler.web.headers.SecurityHeaders",  # it sees the responses of all below
     "crawler.web.headers.HeadRequests",
     "crawler.api.problems.Problems",
     "django.middleware.security.SecurityMiddleware",
@@ -154,7 +155,7 @@ CRAWLER_METRICS_TOKEN = environment.text("CRAWLER_METRICS_TOKEN", "")
 CRAWLER_API_PER_MINUTE = int(environment.number("CRAWLER_API_PER_MINUTE", 600, least=0))
 CRAWLER_UPLOAD_MB = environment.number("CRAWLER_UPLOAD_MB", 1000, least=0.1)
 CRAWLER_CONTENT_OBJECT_MB = environment.number("CRAWLER_CONTENT_OBJECT_MB", 32, least=0.001)
-CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "http://127.0.0.1:8000")
+CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "")  # empty: that of bin/up
 
 LOG_LEVEL = environment.text("CRAWLER_LOG_LEVEL", "INFO")
 LOG_URLS = environment.switch("CRAWLER_LOG_URLS", False)

@@ -9,6 +9,7 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 
 worker_class = "crawler.launch.web_worker.DeadlineWorker"
+forwarded_allow_ips = ""  # whose X-Forwarded-Proto counts is for crawler/web/forwarded.py to say
 worker_connections = 500  # of one process: below the 1,024 files that many systems allow it
 
 

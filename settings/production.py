@@ -17,10 +17,12 @@ CSRF_COOKIE_SECURE = True
 SESSION_COOKIE_NAME = "__Host-sessionid"  # other hosts of the domain cannot set it
 CSRF_COOKIE_NAME = "__Host-csrftoken"
 SECURE_SSL_REDIRECT = environment.switch("SECURE_SSL_REDIRECT", True)
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # probes ask the process itself, without the proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 31_536_000
-SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-SECURE_HSTS_PRELOAD = True
+SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.switch("SECURE_HSTS_INCLUDE_SUBDOMAINS", False)
+SECURE_HSTS_PRELOAD = environment.switch("SECURE_HSTS_PRELOAD", False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # these two concern other hosts: they are the operator's
 STORAGES = {
     **STORAGES,  # noqa: F405
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
+from crawler.frontier.keys import UNNAMED_PROXY
 from tests.stack import ROOT
 
 TEXT = (ROOT / "docs" / "deployment.md").read_text()
@@ -44,9 +46,19 @@ def test_what_is_wrong_is_told_by_its_number(python: str, tmp_path: Path) -> Non
     assert re.findall(r"crawler\.[EW]\d+", said.stderr) == ["crawler.E002", "crawler.W010"]
 
 
+@pytest.mark.parametrize(("trusted", "number"), [("127.0.0.1", ["crawler.W012"]), ("172.18.0.0/16", [])])
+def test_a_proxy_that_forwards_and_is_not_trusted_is_shown(
+    python: str, tmp_path: Path, real_redis: Redis, redis_url: str, trusted: str, number: Sequence[str]
+) -> None:
+    real_redis.set(UNNAMED_PROXY, "172.18.0.1")
+    guarded = redis_url.replace("redis://", "redis://default:whatever@")
+    said = run(OF_THE_PLACE, python, tmp_path, REDIS_URL=guarded, CRAWLER_TRUSTED_PROXIES=trusted)
+    assert re.findall(r"crawler\.[EW]\d+", said.stderr) == number
+
+
 @pytest.mark.parametrize(("ahead", "number"), [("0", []), ("600", ["crawler.W011"]), ("-600", ["crawler.W011"])])
 def test_a_clock_that_is_off_is_told(
-    python: str, tmp_path: Path, redis_url: str, ahead: str, number: Sequence[str]
+    python: str, tmp_path: Path, real_redis: Redis, redis_url: str, ahead: str, number: Sequence[str]
 ) -> None:
     guarded = redis_url.replace("redis://", "redis://default:whatever@")  # which a Redis without a password takes
     skew = {"PYTHONPATH": str(ROOT / "tests" / "skewed"), "TESTS_CLOCK_AHEAD": ahead}

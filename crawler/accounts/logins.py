@@ -3,7 +3,9 @@
 Only failures count: a successful attempt is given back. From unknown browsers a user name has a number of attempts
 within a quarter of an hour, and an address three times as many over all names. A browser that was logged in to this
 account before has a counter of its own, so that an attacker who exhausts a name's attempts does not lock out its user.
-Links and tokens cannot be guessed: a valid one is always accepted, whatever failed before.
+Links and tokens cannot be guessed: a valid one is always accepted, whatever failed before. Each kind has counters of
+its own: a program with an old token does not lock out the users who log in from its address. Of a client whose address
+is unknown only the name counts.
 
 All processes share the counters, in Redis. While Redis is down, each process counts for itself.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from secrets import token_hex
 from typing import Any, TypeVar
 
@@ -93,7 +96,7 @@ def begin(name: str, address: str, browser: str = "") -> Attempt:
         return _begun((Limit(f"browser:{known}", limit),))
     counts = [Limit(f"name:{_digest(name)}", limit)]
     if address != UNKNOWN:
-        counts.append(_of_address(address, limit))
+        counts.append(_of_address(Kind.PASSWORD, address, limit))
     return _begun(tuple(counts))
 
 
@@ -103,12 +106,20 @@ def begin_change(account: int) -> Attempt:
     return _begun((Limit(f"password:{account}", limit),)) if limit else Attempt((), 0)
 
 
-def failed(address: str) -> None:
+class Kind(Enum):
+    """What was tried, and the prefix of its counters for addresses."""
+
+    PASSWORD = "address"  # noqa: S105 (no password)
+    LINK = "links"
+    TOKEN = "tokens"  # noqa: S105 (the same)
+
+
+def failed(kind: Kind, address: str) -> None:
     """Count an invalid link or token. TooManyTries if there were too many from this address: then the response does
     not even say that it is invalid."""
     limit = conf.login_tries()
     if limit and address != UNKNOWN:
-        _begun((_of_address(address, limit),))
+        _begun((_of_address(kind, address, limit),))
 
 
 def mark_of(name: str, browser: str) -> str:
@@ -126,8 +137,8 @@ def _known(browser: str, name: str) -> str:
     return str(number) if of == _digest(name) else ""
 
 
-def _of_address(address: str, limit: int) -> Limit:
-    return Limit(f"address:{home_of(address)}", limit * ADDRESS_FACTOR)
+def _of_address(kind: Kind, address: str, limit: int) -> Limit:
+    return Limit(f"{kind.value}:{home_of(address)}", limit * ADDRESS_FACTOR)
 
 
 def _digest(name: str) -> str:

@@ -85,7 +85,7 @@ def _by_token(secret: str) -> Caller:
     token = tokens.token_of(secret, now)
     if token is None:
         try:
-            logins.failed(audit.address())
+            logins.failed(logins.Kind.TOKEN, audit.address())
         except TooManyTries as error:
             raise Problem(429, str(error), headers={"Retry-After": str(error.wait)}) from None
         raise unauthenticated(was_sent_a_token=True)

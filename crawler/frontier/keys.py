@@ -43,6 +43,9 @@ def own_bell(name: str) -> str:
     return f"{BELL}:{name}"
 
 
+UNNAMED_PROXY = f"{PREFIX}:unnamed-proxy"  # string with a TTL of a day: a proxy that is not named as trusted
+
+
 def tries_of(what: str) -> str:
     """string with a TTL of a quarter of an hour: failed logins"""
     return f"{PREFIX}:tries:{what}"

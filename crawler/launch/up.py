@@ -23,6 +23,7 @@ from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
 from crawler.launch.supervisor import AUTO, Processes, WorkerRange
+from crawler.running import announced, settings_of_workers
 from crawler.scrapy_engine import driver as scrapy
 from settings.environment import ROOT, kept_secret
 
@@ -52,8 +53,10 @@ def run(options: Namespace, stop: StopSignal) -> None:
     os.environ.setdefault("CRAWLER_BASE_URL", _address(options.port))
     django.setup()
     apply_migrations()
+    given = settings_of_workers(os.environ)
     with (
         ensure_redis(conf.data_dir()) as redis,
+        announced(conf.data_dir(), _address(options.port), redis.url, given),
         Processes(
             ROOT / "Procfile", options.workers, _environment(options, redis.url), commands=_commands()
         ) as processes,

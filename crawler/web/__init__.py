@@ -9,6 +9,7 @@ headers         headers of every response, HEAD requests
 middleware      sessions and the audit log's actor
 navigation      links between pages
 uploads         limits of the bodies of requests
+forwarded       headers of proxies
 monitoring      health checks, and metrics for Prometheus
 rq_permissions  permissions on RQ's pages of the admin
 """

@@ -192,3 +192,11 @@ def test_the_procfile_is_read_with_counts_and_a_port(tmp_path: Path, capsys: pyt
     said = capsys.readouterr().out
     assert "web.1    | on 8123" in said
     assert said.count("| I work") == 2
+
+
+def test_the_login_link_names_the_port_it_listens_on(up: Up, tmp_path: Path, redis_url: str) -> None:
+    command = [sys.executable, "manage.py", "login-link"]
+    link = subprocess.run(
+        command, cwd=ROOT, env=_environment(tmp_path, redis_url), stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert link.stdout.startswith(f"http://127.0.0.1:{up.port}/login/")

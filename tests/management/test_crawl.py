@@ -17,6 +17,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from crawler import conf
 from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
 from crawler.crawls.control import cancel, hold, pause
@@ -30,6 +31,7 @@ from crawler.management.waiting import Stop, Waited, Waiting
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
+from crawler.running import announced, settings_of_workers
 from tests.factories import make_crawl, make_page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
@@ -218,6 +220,34 @@ def test_a_detached_crawl_is_left_to_the_workers_that_run(capsys: pytest.Capture
     crawl = Crawl.objects.get()
     assert capsys.readouterr().out == f"{crawl.id}\n"
     assert crawl.state == State.RUNNING
+
+
+def test_settings_that_the_workers_of_bin_up_do_not_have_are_refused(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.DATA_DIR = str(tmp_path)
+    have = settings_of_workers(os.environ)
+    monkeypatch.setenv("CRAWLER_HOOKS", "my_hooks.Prices")
+    monkeypatch.setenv("CRAWLER_LOG_LEVEL", "ERROR")  # of this command alone
+    with announced(tmp_path, "http://127.0.0.1:8123", conf.redis_url(), have):
+        assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private") == 2
+    line = capsys.readouterr().err
+    assert (
+        "The workers of bin/up (http://127.0.0.1:8123) do not have these settings of this command: CRAWLER_HOOKS."
+        in line
+    )
+    assert "my_hooks" not in line
+    assert not Crawl.objects.exists()
+
+
+def test_the_settings_of_an_installation_on_another_redis_do_not_matter(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = str(tmp_path)
+    Membership(0, 1).beat(queues.connection())
+    monkeypatch.setenv("CRAWLER_HOOK_SECONDS", "3")
+    with announced(tmp_path, "http://127.0.0.1:8123", "redis://elsewhere:1/0", {}):
+        assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private", "--detach") == 0
 
 
 def test_without_a_worker_no_crawl_is_detached(capsys: pytest.CaptureFixture[str]) -> None:

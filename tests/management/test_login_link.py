@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+
+from crawler.running import announced
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +41,13 @@ def test_it_lets_in_whom_it_is_told_to(client: Client) -> None:
 def test_it_names_the_address_from_the_settings(settings: Any) -> None:
     settings.CRAWLER_BASE_URL = "https://crawler.example/"
     assert printed().startswith("https://crawler.example/login/")
+
+
+def test_without_that_setting_it_names_the_address_of_the_bin_up_that_runs(settings: Any, tmp_path: Path) -> None:
+    settings.CRAWLER_BASE_URL, settings.DATA_DIR = "", str(tmp_path)
+    with announced(tmp_path, "http://127.0.0.1:8123", "redis://", {}):
+        assert printed().startswith("http://127.0.0.1:8123/login/")
+    assert printed().startswith("http://127.0.0.1:8000/login/")
 
 
 def test_it_says_what_to_do_when_there_is_nobody_to_let_in() -> None:

@@ -195,3 +195,21 @@ def test_of_wrong_tokens_an_address_has_so_many(real_redis: Redis, db: None) -> 
     ]
     assert [one.status_code for one in asked] == [*[401] * 9, 429, 429]
     assert "Retry-After" in asked[-1]
+
+
+def test_wrong_tokens_and_dead_links_keep_no_user_of_their_address_out(ann: User, real_redis: Redis) -> None:
+    for number in range(40):
+        Client(headers={"Authorization": f"Bearer sc_{number}"}).get("/api/v1/me", REMOTE_ADDR=STRANGER)
+        Client().get(f"/login/MQ/abc-{number}/", REMOTE_ADDR=STRANGER)
+    assert log_in(Client(), "secret", address=STRANGER).status_code == 302
+
+
+def test_behind_the_gateway_of_a_container_users_do_not_count_as_one(ann: User, real_redis: Redis) -> None:
+    def typed(name: str, password: str) -> Any:
+        browser = Client(headers={"X-Forwarded-For": STRANGER})
+        return browser.post("/login/", {"username": name, "password": password}, REMOTE_ADDR="172.18.0.1")
+
+    for number in range(12):
+        typed(f"name{number}", "wrong")
+    assert typed("ann", "secret").status_code == 302
+    assert [typed("bob", "wrong").status_code for _ in range(4)] == [200, 200, 200, 429]  # an account counts as before

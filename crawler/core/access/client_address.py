@@ -13,6 +13,15 @@ Address = IPv4Address | IPv6Address
 UNKNOWN = ""
 """An unknown address: several users may share that of the peer."""
 
+NOT_PUBLIC = tuple(
+    ip_network(name)
+    for name in (
+        *("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"),
+        *("::1/128", "fc00::/7", "fe80::/10"),
+    )
+)
+"""The networks of machines, companies and containers. A peer in one of them that forwards requests is a proxy."""
+
 NETWORK_BITS = 64  # of an IPv6 address; one client may use all addresses of its network
 
 
@@ -31,13 +40,14 @@ def address_of(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
     2. If it is a trusted proxy, the last address of its `X-Forwarded-For` takes its place; and so on.
     3. Addresses before the first one that is no trusted proxy may be forged, and are ignored.
 
-    UNKNOWN if an untrusted proxy on this machine forwards an address.
+    UNKNOWN if a proxy that is not trusted forwards an address, such as one on this machine or before a container: all
+    its clients share the address of the peer.
     """
     here = _read(peer)
     if here is None:
         return UNKNOWN
     named = [part.strip() for part in forwarded.split(",") if part.strip()]
-    if named and here.is_loopback and not _is_ours(here, trusted):
+    if named and is_unnamed_proxy(peer, trusted):
         return UNKNOWN
     while named and _is_ours(here, trusted):
         before = _read(named.pop())
@@ -45,6 +55,18 @@ def address_of(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
             break
         here = before
     return str(here)
+
+
+def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
+    """Whether this peer is a trusted proxy; one that connects by a socket of the file system is."""
+    here = _read(peer)
+    return here is None or _is_ours(here, trusted)
+
+
+def is_unnamed_proxy(peer: str, trusted: Sequence[Network]) -> bool:
+    """Whether a peer that forwards requests is a proxy of this installation that is not named as trusted."""
+    here = _read(peer)
+    return here is not None and _is_ours(here, NOT_PUBLIC) and not _is_ours(here, trusted)
 
 
 def home_of(address: str) -> str:

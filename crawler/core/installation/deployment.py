@@ -24,6 +24,8 @@ class Setup:
     metrics_token: str
     private_hosts: tuple[str, ...]
     has_proxies: bool  # whether trusted proxies are configured
+    unnamed_proxy: str  # the address of a proxy that is not one of them and forwarded a request lately; "" = none
+    redirects_to_https: bool
     mails_are_files: bool
     content_is_here: bool  # in a folder of this machine
     login_tries: int  # 0 = no limit
@@ -69,9 +71,14 @@ def troubles(setup: Setup) -> Iterator[Trouble]:
     if setup.content_is_here and _is_elsewhere(setup.redis_url):
         hint = "Set CRAWLER_CONTENT_STORAGE to a bucket, or to a folder that all machines share."
         yield Trouble(8, False, "Redis is on another machine, but kept content in a folder of this one.", hint)
-    if not setup.has_proxies:
+    if setup.unnamed_proxy:
+        hint = f"If it is your proxy, add it: CRAWLER_TRUSTED_PROXIES={setup.unnamed_proxy}"
+        what = f"{setup.unnamed_proxy} forwards requests, but CRAWLER_TRUSTED_PROXIES does not name it."
+        yield Trouble(12, False, f"{what} {UNTRUSTED}", hint)
+    elif not setup.has_proxies:
         hint = "Set CRAWLER_TRUSTED_PROXIES to the address your proxy connects from, such as 127.0.0.1."
-        yield Trouble(9, False, "Client addresses are not known: all requests seem to come from the proxy.", hint)
+        is_endless = " Every page redirects to itself." if setup.redirects_to_https else ""
+        yield Trouble(9, setup.redirects_to_https, f"No proxy is trusted. {UNTRUSTED}{is_endless}", hint)
     if not setup.login_tries:
         hint = (
             "Set CRAWLER_LOGIN_TRIES to how often one may mistype a password within a quarter of an hour, such as 10."
@@ -79,6 +86,7 @@ def troubles(setup: Setup) -> Iterator[Trouble]:
         yield Trouble(10, False, "Passwords can be guessed without end.", hint)
 
 
+UNTRUSTED = "Its clients' addresses are not known, and their requests do not count as HTTPS."
 REDIS_HINT = (
     "Set a password (requirepass) and put it into REDIS_URL and RQ_REDIS_URL, redis://:PASSWORD@HOST:6379/0, or use a "
     "socket, unix:///run/redis/redis.sock. A client that can write to Redis can run code in the workers."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from typing import Any
 
+from crawler import conf
 from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.notices import HOOK
@@ -28,6 +30,7 @@ from crawler.queueing.workers import live_workers
 from crawler.reports import text
 from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt import address_shown, receipt_of
+from crawler.running import lacking, running
 from crawler.scrapy_engine import driver as scrapy
 
 CANCELLED = "The crawl was cancelled; its open pages were not requested."
@@ -50,6 +53,7 @@ class Command(CrawlerCommand):
 
     def perform(self, options: dict[str, Any]) -> int:
         check_usage(options)
+        check_workers()
         if options["detach"]:
             return self._detached(options)
         with stop_signals() as stop:
@@ -175,6 +179,20 @@ class Command(CrawlerCommand):
             raise ExitWith(Exit.NOT_DONE, line)
         self.say(line)
         return Exit.DONE
+
+
+def check_workers() -> None:
+    """BadInput if `bin/up` runs with other settings than this command has: its workers would crawl by theirs."""
+    note = running(conf.data_dir())
+    if note is None or note.redis != note.digest(conf.redis_url()):
+        return
+    if names := lacking(note, os.environ):
+        raise BadInput(
+            "settings",
+            f"The workers of bin/up ({note.address}) do not have these settings of this command: {', '.join(names)}. "
+            "They would crawl without them, so nothing was started: restart bin/up with these settings (after a change "
+            "of .env, too), or leave them out.",
+        )
 
 
 def _to_go_on(crawl: Crawl) -> str:

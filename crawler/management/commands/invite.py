@@ -37,7 +37,10 @@ class Command(CrawlerCommand):
         )
         parser.add_argument("--staff", action="store_true", help="may see all crawls and the admin")
         parser.add_argument(
-            "--base-url", default=None, metavar="URL", help="address of the web server; default: CRAWLER_BASE_URL"
+            "--base-url",
+            default=None,
+            metavar="URL",
+            help="address of the web server; default: as for login-link",
         )
 
     def perform(self, options: dict[str, Any]) -> int:

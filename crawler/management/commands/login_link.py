@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("user", nargs="?", default="", metavar="NAME", help="user name; default: the first account")
-        parser.add_argument("--base-url", default=None, help="address of the web server; default: CRAWLER_BASE_URL")
+        parser.add_argument("--base-url", default=None, help="of the web server; default: CRAWLER_BASE_URL, or bin/up")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

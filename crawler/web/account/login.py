@@ -125,7 +125,7 @@ def redirect_to(request: HttpRequest) -> HttpResponse:
 def dead_link(request: HttpRequest, template: str) -> HttpResponse:
     """What a link leads to that is used, too old or made up. It is not logged: the log would have the link in it."""
     try:
-        logins.failed(client_address(request))
+        logins.failed(logins.Kind.LINK, client_address(request))
         response = render(request, template, status=410)
     except TooManyTries as error:
         messages.warning(request, str(error))

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.access.client_address import UNKNOWN, address_of, home_of, parse_networks
+from crawler.core.access.client_address import (
+    UNKNOWN,
+    address_of,
+    home_of,
+    is_trusted,
+    is_unnamed_proxy,
+    parse_networks,
+)
 from crawler.core.errors import BadInput
 
 OURS = parse_networks("proxies", ["127.0.0.1", "10.0.0.0/8", "::1"])
@@ -36,8 +43,27 @@ def test_the_nearest_address_that_is_no_proxy_of_ours(peer: str, forwarded: str,
     assert address_of(peer, forwarded, OURS) == address
 
 
-def test_behind_a_proxy_of_this_machine_that_nobody_named_nobody_is_known() -> None:
-    assert address_of("127.0.0.1", "198.51.100.7", ()) == UNKNOWN
+@pytest.mark.parametrize(
+    "peer", ["127.0.0.1", "::1", "172.18.0.1", "10.0.2.100", "192.168.1.1", "100.64.0.1", "fd00::1"]
+)
+def test_behind_a_proxy_of_a_private_network_that_is_not_named_nobody_is_known(peer: str) -> None:
+    assert address_of(peer, "198.51.100.7", ()) == UNKNOWN
+    assert address_of(peer, "", ()) == peer
+    assert is_unnamed_proxy(peer, ())
+    assert not is_unnamed_proxy(peer, parse_networks("proxies", ["0.0.0.0/0", "::/0"]))
+
+
+@pytest.mark.parametrize(
+    ("peer", "is_so"),
+    [("127.0.0.1", True), ("10.1.2.3", True), ("172.18.0.1", False), ("198.51.100.7", False), ("", True)],
+)
+def test_who_is_a_trusted_proxy(peer: str, is_so: bool) -> None:
+    assert is_trusted(peer, OURS) is is_so
+
+
+def test_a_public_peer_that_forwards_is_a_client() -> None:
+    assert address_of("8.8.8.8", "198.51.100.7", ()) == "8.8.8.8"
+    assert not is_unnamed_proxy("8.8.8.8", ())
     assert address_of("192.0.2.1", "198.51.100.7", ()) == "192.0.2.1"
 
 

@@ -17,6 +17,8 @@ GOOD = Setup(
     metrics_token="long and random, too",
     private_hosts=("10.0.0.0/8",),
     has_proxies=True,
+    unnamed_proxy="",
+    redirects_to_https=False,
     mails_are_files=False,
     content_is_here=True,
     login_tries=10,
@@ -41,6 +43,7 @@ def test_a_good_one_is_let_be() -> None:
         ({"mails_are_files": True}, "EMAIL_URL", False),
         ({"redis_url": "redis://:secret@10.0.0.1:6379/0"}, "CRAWLER_CONTENT_STORAGE", False),
         ({"has_proxies": False}, "CRAWLER_TRUSTED_PROXIES", False),
+        ({"has_proxies": False, "redirects_to_https": True}, "CRAWLER_TRUSTED_PROXIES", True),
         ({"login_tries": 0}, "CRAWLER_LOGIN_TRIES", False),
     ],
 )
@@ -49,6 +52,13 @@ def test_each_trouble_names_the_setting_and_what_to_do(wrong: dict[str, Any], se
     assert trouble.is_error is is_error
     assert "Set " in trouble.to_do
     assert setting in trouble.to_do
+
+
+@pytest.mark.parametrize("has_proxies", [True, False])
+def test_a_proxy_that_is_not_named_is_shown_once(has_proxies: bool) -> None:
+    [trouble] = troubles(replace(GOOD, unnamed_proxy="172.18.0.1", has_proxies=has_proxies))
+    assert "172.18.0.1 forwards requests" in trouble.what
+    assert "CRAWLER_TRUSTED_PROXIES=172.18.0.1" in trouble.to_do
 
 
 @pytest.mark.parametrize(
