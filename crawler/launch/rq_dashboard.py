@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from importlib.metadata import version
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -18,6 +19,7 @@ from crawler.web.headers import ALWAYS
 from settings import environment
 
 USER = "admin"
+VERSION = "0.9.0"  # of rq-dashboard
 
 # The dashboard needs inline scripts and eval, so this policy cannot stop an injected script; but it could send nothing
 # to another server.
@@ -73,8 +75,19 @@ def _refuse_foreign() -> Response | None:
     return Response("Cross-site request refused.", 403)
 
 
+def check_version(found: str) -> None:
+    """ImproperlyConfigured unless it is the version whose templates `Escaping` was written for: those of another one
+    may insert values in another way."""
+    if found != VERSION:
+        raise ImproperlyConfigured(
+            f"rq-dashboard {found} is installed, but only the pages of {VERSION} are known to be escaped. "
+            f"Install that: pip install rq-dashboard=={VERSION}."
+        )
+
+
 def main() -> None:
     """Pass everything in environment variables, because other users can read the command line."""
+    check_version(version("rq-dashboard"))
     password_file = environment.data_dir() / "dashboard_password"
     os.environ.setdefault("RQ_DASHBOARD_BIND", "127.0.0.1")
     os.environ["RQ_DASHBOARD_REDIS_URL"] = environment.redis_url()

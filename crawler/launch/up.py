@@ -179,7 +179,8 @@ def _web_answers(port: int) -> bool:
 def _welcome(options: Namespace, data_dir: Path) -> str:
     from crawler.accounts.login_links import make_link  # needs Django's settings
 
-    password = kept_secret(data_dir / "dashboard_password")
+    file = data_dir / "dashboard_password"
+    password = kept_secret(file) if sys.stdout.isatty() else f"in {file}"  # what is no terminal may be a log
     return (
         f"\n  The crawler:         {_address(options.port)}/"
         f"\n  Log in (once):       {make_link(_address(options.port))}"

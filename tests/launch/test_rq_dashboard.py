@@ -4,17 +4,25 @@ their errors say, which a site may have written, is shown as text."""
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
+from django.core.exceptions import ImproperlyConfigured
 from redis import Redis
 from rq_dashboard import web
 from rq_dashboard.cli import make_flask_app
 from rq_dashboard.web import setup_rq_connection
 
-from crawler.launch.rq_dashboard import HEADERS, USER, connect
+from crawler.launch.rq_dashboard import HEADERS, USER, check_version, connect
+from tests.conftest import free_port
 from tests.evil import TEXTS, a_failed_job
+from tests.stack import Stack
 
 SECRET = "only-for-tests"
 PASSWORD = (USER, SECRET)
@@ -26,6 +34,34 @@ def dashboard(redis_url: str) -> Iterator[Any]:
     app.config["RQ_DASHBOARD_REDIS_URL"] = [redis_url]
     setup_rq_connection(app)
     return app
+
+
+def test_another_version_does_not_start() -> None:
+    check_version(version("rq-dashboard"))
+    with pytest.raises(ImproperlyConfigured, match=r"0.9.1 is installed.* pip install rq-dashboard==0.9.0"):
+        check_version("0.9.1")
+
+
+def test_its_password_is_not_in_what_it_prints_or_in_its_arguments(tmp_path: Path, redis_url: str) -> None:
+    stack, port = Stack(tmp_path, redis_url), free_port()
+    stack.env["RQ_DASHBOARD_PORT"] = str(port)
+    try:
+        process = stack.spawn(sys.executable, "-m", "crawler.launch.rq_dashboard")
+        stack.wait_for(lambda: status_of(port) == 401)
+        password = (tmp_path / "dashboard_password").read_text().strip()
+        assert status_of(port, password) == 200
+        shown = subprocess.check_output(["ps", "-ww", "-o", "args=", "-p", str(process.pid)], text=True)
+        assert password not in stack.log() + shown
+        assert "rq_dashboard" in shown
+    finally:
+        stack.end()
+
+
+def status_of(port: int, password: str = "") -> int:
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/", auth=(USER, password), timeout=5).status_code
+    except requests.ConnectionError:
+        return 0
 
 
 def test_it_connects_as_the_rest_of_the_project_does() -> None:

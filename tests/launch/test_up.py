@@ -95,10 +95,12 @@ def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up) -> No
     assert link[1].startswith(f"http://127.0.0.1:{up.port}/login/")
 
     dashboard = f"http://127.0.0.1:{up.dashboard_port}/0/data/queues.json"
-    password = re.search(r"user admin, password (\S+)\)", up.said)
-    assert password
+    file = re.search(r"user admin, password in (\S+)\)", up.said)
+    assert file
+    password = Path(file[1]).read_text().strip()
+    assert password not in up.said
     assert answer_of(dashboard)[0] == 401
-    basic = b64encode(f"admin:{password[1]}".encode()).decode()
+    basic = b64encode(f"admin:{password}".encode()).decode()
     assert answer_of(dashboard, Authorization=f"Basic {basic}")[0] == 200
 
     started = descendants(up.process.pid)
