@@ -40,6 +40,7 @@ from crawler.api.routes import (
 )
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown, TooBusy
 from crawler.core.installation.backpressure import sentence
+from crawler.core.text.controls import Surface
 from crawler.crawls.holds import shortage_of
 
 log = logging.getLogger(__name__)
@@ -121,7 +122,8 @@ def _a_form(request: HttpRequest, error: RawPostDataException) -> HttpResponse:
 @api.exception_handler(BadInput)
 def _bad_input(request: HttpRequest, error: BadInput) -> HttpResponse:
     source = "query" if request.method == "GET" else "body"
-    return problem(422, error.message, errors=[place([source, *error.field.split(".")], error.message)])
+    detail = error.on(Surface.API)
+    return problem(422, detail, errors=[place([source, *error.field.split(".")], detail)])
 
 
 @api.exception_handler(OverQuota)

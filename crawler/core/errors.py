@@ -18,6 +18,8 @@ Expected failures of requests (a 404, a time-out, robots.txt) are not errors but
 
 from __future__ import annotations
 
+from crawler.core.text.controls import Surface, spoken
+
 
 class CrawlerError(Exception):
     """The base of all errors raised on purpose. `str(error)` is one line for a user."""
@@ -27,13 +29,19 @@ class BadInput(CrawlerError):
     """Invalid input.
 
     `field` names the option or form field ("start_urls", "include", ...); the message says what is wrong and what to
-    do about it. Trying again with the same input never helps.
+    do about it. Trying again with the same input never helps. `str(error)` is for the command
+    line, `message` for pages.
     """
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
+        super().__init__(spoken(message, Surface.COMMAND))
         self.field = field
-        self.message = message
+        self.raw = message  # for another BadInput
+        self.message = spoken(message, Surface.PAGE)
+
+    def on(self, surface: Surface) -> str:
+        """The message with the names that the controls have there."""
+        return spoken(self.raw, surface)
 
 
 class RefusedAddress(BadInput):

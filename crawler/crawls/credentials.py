@@ -15,6 +15,7 @@ from crawler import encryption, logs
 from crawler.core.access import credentials
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, SealBroken
+from crawler.core.text.controls import by_surface
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import from_person, origin_of
 from crawler.crawls import control
@@ -25,11 +26,19 @@ from crawler.queueing import queues
 
 log = logging.getLogger(__name__)
 
+_LOGIN_URL = by_surface(command="--login-url", page="“Log-in form”", api="`login_url`")
+_LOGIN_FIELDS = by_surface(
+    command="such as --login-field user=ann --login-field password=env:PASSWORD",
+    page="“Fields of the log-in form”",
+    api="`login_fields`",
+)
+HOSTS = by_surface(command="--host", page="“Further hosts”", api="`hosts`")
+
 OTHER_HOSTS_MESSAGE = (
     "They were given for other hosts than this crawl would send them to. Leave this out, and give them again."
 )
 NO_LOGIN_MESSAGE = (
-    "This crawl does not log in. Leave it out, or start a crawl with the page of a log-in form (--login-url)."
+    f"This crawl does not log in. Leave it out, or start a crawl with the page of a log-in form ({_LOGIN_URL})."
 )
 UNREADABLE_MESSAGE = (
     "They cannot be read any more, because SECRET_KEY was changed. Leave this out, and give them again."
@@ -51,23 +60,22 @@ def with_login(options: CrawlOptions, sealed: str, own: Collection[str]) -> Craw
     or the values of its fields, are missing, or it is not on one of the crawl's own hosts, which alone get them."""
     has_fields = bool(encryption.opened(sealed).login_fields)
     if has_fields and not options.login_url:
-        raise BadInput("login_url", "There are values for a log-in form: give the page it is on, too (--login-url).")
+        raise BadInput("login_url", f"There are values for a log-in form: give the page it is on, too ({_LOGIN_URL}).")
     if options.login_check and not options.login_url:
-        raise BadInput("login_check", "There is no log-in to check: give the page of its form, too (--login-url).")
+        raise BadInput("login_check", f"There is no log-in to check: give the page of its form, too ({_LOGIN_URL}).")
     if not options.login_url:
         return options
     if not has_fields:
         raise BadInput(
             "login_fields",
-            "Give the names and values of the log-in form's fields, too, such as --login-field user=ann "
-            "--login-field password=env:PASSWORD.",
+            f"Give the names and values of the log-in form's fields, too ({_LOGIN_FIELDS}).",
         )
     url = from_person(options.login_url)
     if not credentials.is_own(url, own):
         raise BadInput(
             "login_url",
             f"{origin_of(url)} is not one of the crawl's own hosts, which alone get passwords. If it belongs to the "
-            "site, add it as a further host (--host).",
+            f"site, add it as a further host ({HOSTS}).",
         )
     return msgspec.structs.replace(options, login_url=url)
 

@@ -35,7 +35,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, Columns
-from crawler.crawls.credentials import check_usable, own_hosts, with_login
+from crawler.crawls.credentials import HOSTS, check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options, note_start, services_needed, wake_manager
 from crawler.http.guard import guard_of
 from crawler.models import Crawl
@@ -171,7 +171,7 @@ def _check_credential_hosts(options: CrawlOptions, sealed: str) -> None:
     known = encryption.opened(sealed)
     if (request_headers(known) or known.login_fields) and not options.hosts:
         what = "A list may name pages of any site. Say which hosts are sent the headers, cookies or passwords"
-        raise BadInput("hosts", f"{what}, as further hosts (--host), such as shop.example.com.")
+        raise BadInput("hosts", f"{what}, as further hosts ({HOSTS}), such as shop.example.com.")
 
 
 def _create_crawl(

@@ -34,6 +34,7 @@ from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.html import links
 from crawler.core.html.document import document_of
 from crawler.core.html.page_metadata import Facts
+from crawler.core.text.controls import by_surface
 from crawler.core.text.gzip import Broken
 from crawler.crashpoints import crash_point
 from crawler.frontier import keys
@@ -54,7 +55,8 @@ TOUCH_S = 4.0  # how often a worker says that it is at work
 LOOK_EVERY_S = 5  # for those that are lost
 LOST_AFTER = timedelta(seconds=12)  # since it said so
 
-NOTHING_KEPT = "This crawl kept no HTML; start one that does, with --keep html or on the form."
+_KEEP_HTML = by_surface(command="--keep html", page="“HTML” under “Content”", api='`keep` with "html"')
+NOTHING_KEPT = f"This crawl kept no HTML; start one that keeps it ({_KEEP_HTML})."
 NOTHING_TO_DO = "There is nothing to extract: give extraction rules, or name a hook with on_page in CRAWLER_HOOKS."
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from crawler import conf
 from crawler.core.crawl.options import SCRAPY, CrawlOptions
 from crawler.core.errors import BadInput
+from crawler.core.text.controls import by_surface
+
+WITH_SCRAPY = by_surface(command="--engine scrapy", page="Scrapy as “Engine”", api='`engine` "scrapy"')
 
 
 def check_spider(options: CrawlOptions, *, any_spider: bool) -> None:
@@ -15,7 +18,7 @@ def check_spider(options: CrawlOptions, *, any_spider: bool) -> None:
     if options.engine != SCRAPY:
         raise BadInput(
             "spider",
-            "A spider runs in Scrapy: choose --engine scrapy with it (“Engine” on the form), or leave it out.",
+            f"A spider runs in Scrapy: choose {WITH_SCRAPY} with it, or leave it out.",
         )
     if not any_spider and options.spider not in conf.spiders():
         raise BadInput(

@@ -18,6 +18,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.page_fields import EXPORTED, PARENT, Table, ValueType
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
+from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page, PageFacts, PageLoad
 from crawler.storage import hook_calls
 
@@ -212,9 +213,11 @@ def check_kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
     """BadInput when the crawl keeps no content in this form, or links to other sites are requested."""
     refuse_externals("Kept content", **chosen)
     if form not in crawl.chosen.keep:
-        raise BadInput(
-            "format", f"This crawl kept no content as {form}; start one that does, with --keep {form} or on the form."
-        )
+        raise BadInput("format", f"This crawl kept no content as {form}; start one that keeps it ({_keep(form)}).")
+
+
+def _keep(form: str) -> str:
+    return by_surface(command=f"--keep {form}", page="“Content”", api=f'`keep` with "{form}"')
 
 
 def kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Kept]:

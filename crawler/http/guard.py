@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from crawler import conf
 from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.text.controls import by_surface
 from crawler.core.urls.addresses import (
     DEFAULT_PORTS,
     is_allowed,
@@ -41,8 +42,11 @@ Resolver = Callable[..., list[tuple[Any, ...]]]
 """`socket.getaddrinfo`, or a function with its signature."""
 
 
-HOW_TO_ALLOW = 'allow it under "Private networks", with --allow-private or by CRAWLER_PRIVATE_HOSTS'
-"""In the form, on the command line, for all crawls."""
+HOW_TO_ALLOW = by_surface(
+    command="; allow it with --allow-private, or for all crawls by CRAWLER_PRIVATE_HOSTS",
+    page="",  # the form has a button for those who may
+    api="; a superuser may allow it with `allow_private`",
+)
 FOR_DNS64 = "in a network that reaches IPv4 by DNS64, allow {} by CRAWLER_PRIVATE_HOSTS"
 
 
@@ -53,7 +57,7 @@ _IN_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){3}")  # the only notation of IPv4 
 class Refused:
     """Why an address is refused."""
 
-    reason: str  # one line that names the option and the setting that allow it
+    reason: str  # one line
     kind: type[AddressRefused] = AddressRefused
 
 
@@ -79,8 +83,8 @@ class Guard:
             return None
         if not is_public(address) and not is_allowed(self.private_hosts, host, port, address):
             translated = translated_range(address)
-            how = FOR_DNS64.format(translated) if translated else HOW_TO_ALLOW
-            return Refused(f"{address} is a private address ({why_not_public(address)}); {how}")
+            how = f"; {FOR_DNS64.format(translated)}" if translated else ""
+            return Refused(f"{address} is a private address ({why_not_public(address)}){how}")
         if is_bad(port):
             return _port_refused(f"port {port} is blocked by browsers", host, port)
         if is_public(address) and port not in self.ports:
@@ -146,7 +150,7 @@ def check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> No
     except PortRefused as error:
         raise BadInput(field, f"{shown} is refused: {error}") from None
     except AddressRefused as error:
-        raise RefusedAddress(field, f"{shown} is refused: {error}") from None
+        raise RefusedAddress(field, f"{shown} is refused: {error}{HOW_TO_ALLOW}") from None
     except (FetchTimeout, NotConnected) as error:
         raise BadInput(field, f"{shown} cannot be checked: {error}. Try again later") from None
     except NameNotFound:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,7 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_QUIETLY = ("install", "--quiet", "--no-input", "--disable-pip-version-check")
+_FOUND = re.compile(r"(?:Collecting|Processing|Ignoring|Requirement already satisfied:) (?:\S*/)?([A-Za-z0-9._-]+)")
+_PLAINLY = ("install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
 
 
 def main() -> int:
@@ -51,18 +53,70 @@ def install(root: Path, requirements: str, checksum: str) -> int:
     if not _is_healthy(folder):
         venv.create(folder, clear=True, with_pip=True)
     stamp.unlink(missing_ok=True)
-    pip = subprocess.run(
-        [_python(folder), "-m", "pip", *_QUIETLY, "--requirement", root / requirements],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    if pip.returncode != 0:
-        sys.stderr.buffer.write(pip.stdout)
+    code, output = _run_pip(folder, root / requirements)
+    if code != 0:
+        sys.stderr.write(output)
         _say("The packages could not be installed; pip's output is above. The next start tries again.")
         return 1
     stamp.write_text(_state(folder, checksum, root) + "\n")
     return 0
+
+
+def _run_pip(folder: Path, requirements: Path) -> tuple[int, str]:
+    """The exit code and the output of pip, whose progress is shown meanwhile."""
+    progress, output = Progress(_pinned(requirements)), list[str]()
+    command = [str(_python(folder)), "-m", "pip", *_PLAINLY, "--requirement", str(requirements)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as pip:
+        for line in pip.stdout or ():
+            output.append(line)
+            progress.read(line)
+    progress.end()
+    return pip.returncode, "".join(output)
+
+
+def _pinned(requirements: Path) -> int:
+    """How many packages the file names, and those that it includes."""
+    number = 0
+    for line in map(str.strip, requirements.read_text().splitlines()):
+        if line.startswith("-r "):
+            number += _pinned(requirements.parent / line.removeprefix("-r ").strip())
+        elif line and line[0] not in "#-":
+            number += 1
+    return number
+
+
+class Progress:
+    """Reads pip's output, and shows how many of the packages it has found: on a terminal in one line that changes,
+    elsewhere in a line for each quarter."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._said = total, 0, 0
+        self._is_terminal = sys.stderr.isatty()
+
+    def read(self, line: str) -> None:
+        if found := _FOUND.match(line):
+            self._done = min(self._done + 1, self._total)
+            self._show(f"  {self._done} of {self._total} packages: {found[1]}", is_due=self._is_quarter())
+        elif line.startswith("Installing collected packages"):
+            self._show(f"  {self._total} of {self._total} packages downloaded; installing them ...", is_due=True)
+
+    def end(self) -> None:
+        if self._is_terminal:
+            sys.stderr.write("\r\x1b[K")
+
+    def _is_quarter(self) -> bool:
+        quarter = 4 * self._done // self._total if self._total else 0
+        is_new, self._said = 0 < quarter < 4 and quarter > self._said, max(quarter, self._said)
+        return is_new
+
+    def _show(self, line: str, *, is_due: bool) -> None:
+        if self._is_terminal:
+            sys.stderr.write(f"\r{line[:78]}\x1b[K")
+            sys.stderr.flush()
+        elif is_due:
+            _say(line)
 
 
 @contextmanager

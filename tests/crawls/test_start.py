@@ -10,6 +10,7 @@ import pytest
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
+from crawler.core.text.controls import Surface
 from crawler.crawls.control import cancel
 from crawler.crawls.start import start_crawl
 from crawler.encryption import opened_address
@@ -48,11 +49,12 @@ def test_a_page_timeout_beyond_the_setting_is_refused_naming_it(settings: Any) -
     assert start_crawl([LOCAL], CrawlOptions(page_timeout=5.0), allow_private=True).chosen.page_timeout == 5.0
 
 
-def test_a_private_address_is_refused_naming_what_allows_it() -> None:
-    with pytest.raises(
-        RefusedAddress, match=r'under "Private networks", with --allow-private or by CRAWLER_PRIVATE_HOSTS'
-    ):
+def test_a_private_address_is_refused_naming_what_allows_it_on_each_surface() -> None:
+    with pytest.raises(RefusedAddress) as refused:
         start_crawl([LOCAL], CrawlOptions())
+    assert str(refused.value).endswith("allow it with --allow-private, or for all crawls by CRAWLER_PRIVATE_HOSTS")
+    assert refused.value.message.endswith("is a private address (Loopback)")
+    assert refused.value.on(Surface.API).endswith("a superuser may allow it with `allow_private`")
     assert Crawl.objects.count() == 0
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.launch.install import Progress
 from tests.stack import ROOT
 
 NEEDED = ("cat", "cksum", "dirname", "env", "sh", "sleep")
@@ -197,3 +198,25 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("script", ["_setup", "crawl", "up", "worker", "test"])
 def test_the_scripts_are_plain_sh(script: str) -> None:
     subprocess.run(["sh", "-n", ROOT / "bin" / script], check=True)
+
+
+def test_the_progress_is_told_in_quarters_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(8)
+    for number in range(8):
+        progress.read(f"Collecting package-{number}==1.0 (from -r requirements.txt (line {number}))\n")
+        progress.read("  Downloading package-1.0-py3-none-any.whl (18 kB)\n")
+    progress.read("Installing collected packages: package-0, package-1\n")
+    progress.end()
+    assert capsys.readouterr().err.splitlines() == [
+        "  2 of 8 packages: package-1",
+        "  4 of 8 packages: package-3",
+        "  6 of 8 packages: package-5",
+        "  8 of 8 packages downloaded; installing them ...",
+    ]
+
+
+def test_nothing_is_told_of_a_set_up_without_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(0)
+    progress.read("WARNING: something\n")
+    progress.end()
+    assert capsys.readouterr().err == ""

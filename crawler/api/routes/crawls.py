@@ -287,7 +287,7 @@ def _loaded(request: ApiRequest, start: ListStart, upload: UploadedFile, columns
     except OverQuota:
         raise
     except BadInput as error:
-        raise BadInput(error.field if error.field in PARTS else f"options.{error.field}", error.message) from None
+        raise BadInput(error.field if error.field in PARTS else f"options.{error.field}", error.raw) from None
 
 
 def _made_before(request: ApiRequest) -> Crawl | None:

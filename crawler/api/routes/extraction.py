@@ -70,4 +70,4 @@ def _page(typed: str) -> str:
     try:
         return from_person(typed)
     except BadInput as error:
-        raise BadInput("try_url", error.message) from None
+        raise BadInput("try_url", error.raw) from None

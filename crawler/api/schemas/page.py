@@ -368,7 +368,7 @@ class PageFilters(Schema):
         try:
             return in_order_from(crawl, read({name: [value] for name, value in self._parameters(after).items()}))
         except BadInput as error:
-            raise BadInput("cursor" if error.field == "after" else error.field, error.message) from None
+            raise BadInput("cursor" if error.field == "after" else error.field, error.raw) from None
 
     def _parameters(self, after: int | None) -> dict[str, str]:
         """As a query string, see `core.crawl.page_query`."""

@@ -44,6 +44,7 @@ from crawler.core.crawl.shares import MOST_WEIGHT, USUAL_WEIGHT
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules, check_selector
 from crawler.core.robots.user_agent import check_user_agent
+from crawler.core.text.controls import by_surface
 from crawler.core.text.patterns import check_patterns
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import check_host, check_prefix, from_person, origin_of
@@ -52,6 +53,14 @@ from crawler.core.urls.normalise import check_host, check_prefix, from_person, o
 
 HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
 FORMS = (HTML, TEXT, MARKDOWN, WARC, *PICTURES)
+
+
+_RENDERED = by_surface(
+    command="--render auto or always", page="“Render in a browser”", api='`render` "auto" or "always"'
+)
+_KEPT_PICTURE = by_surface(
+    command="--keep screenshot", page="“Screenshot” under “Content”", api='`keep` with "screenshot"'
+)
 
 
 def check_keep(field: str, forms: Sequence[str], *, renders: bool) -> None:
@@ -64,7 +73,7 @@ def check_keep(field: str, forms: Sequence[str], *, renders: bool) -> None:
         raise BadInput(
             field,
             f"Content is kept as {' and '.join(pictures)} only of pages that a browser renders, and this crawl renders "
-            "none; choose --render auto or always with it (“Render in a browser” on the form).",
+            f"none; choose {_RENDERED} with it.",
         )
 
 
@@ -465,8 +474,8 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
         if getattr(options, field) != getattr(DEFAULTS, field) and SCREENSHOT not in options.keep:
             raise BadInput(
                 field,
-                f"{OPTIONS[field].label} says something about screenshots, and this crawl keeps none: choose --keep "
-                "screenshot (“Screenshot” under “Content” on the form) with it, or leave it out.",
+                f"{OPTIONS[field].label} says something about screenshots, and this crawl keeps none: choose "
+                f"{_KEPT_PICTURE} with it, or leave it out.",
             )
     if options.render != NEVER and uses_cache:
         raise BadInput(

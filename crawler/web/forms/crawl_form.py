@@ -58,6 +58,8 @@ PRESETS = {
 }
 """Each with its label and description."""
 
+ASK_A_SUPERUSER = "Only a superuser may allow it."
+
 
 class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
     """Start URLs or a list, options, and credentials."""
@@ -124,6 +126,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
     ) -> None:
         """`like`: a crawl whose start URLs and options fill the form, and whose credentials may be reused. The user
         must have the right to see it."""
+        self.may_allow_private = False  # whether an address was refused that this user may allow
         self.like = like if like and like.sealed else None
         self._kept = fields.kept_of(like)
         self.again = like.id if like is not None and (like.sealed or self._kept) else None
@@ -199,8 +202,12 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         name = PLACES.get(error.field, error.field)
         if name not in self.fields:
             name = "start_urls"
-        self.add_error(name, error.message)
-        if isinstance(error, RefusedAddress) and "allow_private" in self.fields:
+        message = error.message
+        if isinstance(error, RefusedAddress):
+            self.may_allow_private = "allow_private" in self.fields
+            message = f"{message}." if self.may_allow_private else f"{message}. {ASK_A_SUPERUSER}"
+        self.add_error(name, message)
+        if self.may_allow_private:
             self.add_error("allow_private", "Tick this to allow it for this crawl.")
         self._mark_errors()
 

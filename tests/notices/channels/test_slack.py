@@ -81,7 +81,7 @@ def test_slack_is_asked_through_the_guard() -> None:
     with (
         Server({"/services/T": page()}) as server,
         HttpFetcher(Guard(), "Tester/1") as poster,
-        pytest.raises(TransportError, match="CRAWLER_PRIVATE_HOSTS"),
+        pytest.raises(TransportError, match="is a private address"),
     ):
         post(slack.KIND, message(), f"{server.origin}/services/T", poster=poster)
     assert server.requests == []

@@ -169,11 +169,21 @@ def test_a_refused_port_is_told_beside_the_start_url(as_root: Client) -> None:
     assert "allow_private" not in errors
 
 
-def test_a_refused_address_names_what_allows_it(as_root: Client) -> None:
+def test_a_refused_address_comes_with_a_button_that_allows_it(as_root: Client) -> None:
     response = as_root.post("/crawls/", {"start_urls": "http://127.0.0.1:2/"})
     assert response.status_code == 400
-    assert "CRAWLER_PRIVATE_HOSTS" in response.context["form"].errors["start_urls"][0]
+    [error] = response.context["form"].errors["start_urls"]
+    assert "is a private address (Loopback)" in error
+    assert "--" not in error
+    html = response.content.decode()
+    assert '<button name="allow_private" value="on">Allow private addresses and start</button>' in html
     assert not Crawl.objects.exists()
+
+
+def test_the_button_is_not_offered_to_those_who_may_not(as_ann: Client) -> None:
+    html = as_ann.post("/crawls/", {"start_urls": "http://127.0.0.1:2/"}).content.decode()
+    assert "Only a superuser may allow it." in html
+    assert 'name="allow_private"' not in html
 
 
 def test_starting_leads_to_the_page_of_ones_own_new_crawl(as_root: Client, root: User, real_redis: object) -> None:

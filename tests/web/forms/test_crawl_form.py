@@ -220,16 +220,19 @@ def test_only_superusers_may_allow_private_addresses() -> None:
 
 def test_a_refused_address_points_at_the_box_that_allows_it() -> None:
     form = a_form(SUPERUSER)
-    form.refuse(RefusedAddress("start_urls", "127.0.0.1 is not public."))
+    form.refuse(RefusedAddress("start_urls", "127.0.0.1 is not public"))
     assert form.errors["start_urls"] == ["127.0.0.1 is not public."]
+    assert form.may_allow_private
     assert form.errors["allow_private"] == ["Tick this to allow it for this crawl."]
     assert form.options_open
 
 
 def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> None:
     form = a_form()
-    form.refuse(RefusedAddress("start_urls", "127.0.0.1 is not public."))
+    form.refuse(RefusedAddress("start_urls", "127.0.0.1 is not public"))
     assert not form.options_open
+    assert not form.may_allow_private
+    assert form.errors["start_urls"] == ["127.0.0.1 is not public. Only a superuser may allow it."]
 
 
 def test_every_field_stands_in_one_group() -> None:
