@@ -91,6 +91,9 @@ def add_changeable(parser: ArgumentParser) -> None:
     parser.set_defaults(notify=None, notify_on=None)
 
 
+_OF_FLAG = {option.flag: name for name, option in OPTIONS.items()}
+
+
 def changes(typed: dict[str, Any]) -> dict[str, Any]:
     """The options to change, and the fields of the log-in form, with their new values; None = the default."""
     values = {
@@ -105,7 +108,7 @@ def changes(typed: dict[str, Any]) -> dict[str, Any]:
     if typed["notify_on"] is not None:
         values["notify_events"] = chosen_events("notify_on", typed["notify_on"])
     for dropped in typed["without"]:
-        names = RECEIVERS.values() if dropped == "notify" else [dropped.replace("-", "_")]
+        names = RECEIVERS.values() if dropped == "notify" else [_OF_FLAG[f"--{dropped}"]]
         if any(values.get(name) for name in names):
             raise BadInput("without", f"--{dropped} is given and dropped; leave out one of the two.")
         values |= dict.fromkeys(names)

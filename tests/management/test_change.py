@@ -38,6 +38,13 @@ def test_an_option_is_dropped(crawl: Crawl, capsys: pytest.CaptureFixture[str]) 
     assert told in capsys.readouterr().out
 
 
+def test_the_rules_of_priorities_are_changed_and_dropped(crawl: Crawl) -> None:
+    assert exit_code("change", str(crawl.id), "--priority", "/news/=9", "--priority", ".=3") == 0
+    assert options_of(crawl).priorities == ("/news/=9", ".=3")
+    assert exit_code("change", str(crawl.id), "--without", "priority") == 0
+    assert options_of(crawl).priorities == ()
+
+
 def test_receivers_are_told_by_their_number(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("change", str(crawl.id), "--notify", "me@example.com", "--notify-on", "started") == 0
     assert "from 0 to 1; Events of notices from " in capsys.readouterr().out

@@ -531,7 +531,8 @@ PAGE_RECEIVERS = tuple(kind.option for kind in KINDS if kind.takes_pages)
 """Those whose receivers can get page notices."""
 
 CHANGEABLE = (
-    *("max_pages", "deadline", "stay_open", "include", "exclude", "login_check", "delay", "per_minute", "concurrency"),
+    *("max_pages", "deadline", "stay_open", "include", "exclude", "priorities", "login_check", "delay"),
+    *("per_minute", "concurrency"),
     *RECEIVERS.values(),
     "notify_events",
 )
