@@ -18,6 +18,7 @@ RESTORED = "crawler/manager/restored.py"
 TICK = "crawler/manager/tick.py"
 FINISH = "crawler/manager/finish.py"
 DISPATCH = "crawler/manager/dispatch.py"
+REACH = "crawler/manager/reach.py"
 PAGE_LIMITS = "crawler/manager/limits.py"
 IDLE_POLLER = "crawler/manager/idle_poller.py"
 COMPLETION = "crawler/core/crawl/completion.py"
@@ -636,5 +637,21 @@ MUTATIONS = (
         "    if stopping_for < page_grace:",
         "    if stopping_for < STOP_SECONDS:",
         "tests/core/installation/test_shutdown.py::test_it_begins_nothing_new_then_gives_pages_up_then_leaves_threads_behind",
+    ),
+    Mutation(
+        "private-addresses-for-added-pages",
+        "Security: what a user adds who may not allow private addresses reaches none",
+        DISPATCH,
+        "policies[parts[draft.id].public_only]",
+        "policies[False] if False in policies else fetch_policy(context)",
+        "tests/manager/test_reach.py::test_what_resolves_to_a_private_address_later_is_not_requested",
+    ),
+    Mutation(
+        "private-addresses-for-their-links",
+        "Security: nor does what is found on such a page",
+        REACH,
+        "    if public_only:\n",
+        "    if False:\n",
+        "tests/manager/test_reach.py::test_links_and_redirects_of_an_added_page_are_no_further",
     ),
 )
