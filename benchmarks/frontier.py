@@ -27,7 +27,7 @@ from redis.exceptions import RedisError
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import Level, QueueItem, SliceOrder
-from crawler.launch.services import find_program
+from crawler.launch.embedded_redis import find_program
 
 WINDOW = 50_000  # pages Redis holds of a crawl, see `manager.dispatch`
 PAGES_A_SLICE = 10

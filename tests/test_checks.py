@@ -96,3 +96,9 @@ def test_without_a_password_for_redis_production_does_not_start(python: str, tmp
     assert said.returncode == 1
     assert said.stderr.startswith("REDIS_URL has no password")
     assert "Traceback" not in said.stderr
+
+
+def test_production_does_not_start_with_the_embedded_redis(python: str, tmp_path: Path) -> None:
+    said = run(OF_THE_PLACE, python, tmp_path, REDIS_URL="")
+    assert said.returncode == 1
+    assert said.stderr.startswith("REDIS_URL is not set. Production requires it")

@@ -62,6 +62,6 @@ def test_a_node_of_a_cluster_is_refused_at_each_start(node: str, tmp_path: Path)
     with RedisClient.from_url(node) as client, pytest.raises(ServiceDown, match=refusal):
         check_server(client, node)
     with pytest.raises(ServiceDown, match=refusal):  # bin/crawl, bin/up
-        ensure_redis(tmp_path, environment={"REDIS_URL": node})
+        ensure_redis(tmp_path, node)
     with pytest.raises(ServiceDown, match=refusal):  # workers, web pages, clock: at once, without waiting
         _redis_trouble(node)

@@ -1,7 +1,9 @@
 """Starting the project on one machine: what `bin/crawl`, `bin/up` and `bin/test` do.
 
 install        .venv and the pinned packages (needs only the standard library)
-services       the Redis to use: a running one, or an embedded one; migrations
+services       the Redis to use: the one that the user names, or the embedded one; migrations
+embedded_redis the Redis server of a data folder
+rq_environment gives `rq` and `rq-dashboard` this installation's Redis
 process_group  processes that end with their parent (`watchdog` ensures it); signals that stop a command
 supervisor     runs the Procfile's processes: starts and restarts them, prints their output
 autoscale      as many workers as are useful

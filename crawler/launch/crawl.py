@@ -74,6 +74,7 @@ def run(arguments: list[str], options: Namespace, children: Children, preloaded:
     from crawler.queueing.workers import browser_places, listeners, live_workers
     from crawler.redis_client import CONNECTION_CLASS
     from crawler.scrapy_engine import driver as scrapy
+    from settings.environment import given_redis_url
 
     renders, runs_scrapy = options.render != NEVER, options.engine == SCRAPY
     if runs_scrapy and not options.detach:
@@ -81,7 +82,7 @@ def run(arguments: list[str], options: Namespace, children: Children, preloaded:
     if renders and not options.detach:
         chromium.require()
     apply_migrations()
-    with ensure_redis(conf.data_dir()) as redis:
+    with ensure_redis(conf.data_dir(), given_redis_url()) as redis:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
         os.environ["RQ_CONNECTION_CLASS"] = CONNECTION_CLASS
         if options.detach:

@@ -16,6 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_STARTUP_FILE = "site_crawler.pth"
+_STARTUP_LINE = (
+    'import sys; (getattr(sys, "argv", None) or [""])[0].rpartition("/")[2] in ("rq", "rq-dashboard", "rqinfo", '
+    '"rqworker") and (sys.path.append(sys.prefix.rpartition("/")[0]), __import__("crawler.launch.rq_environment"))\n'
+)
+"""What each start of this environment's Python executes: for RQ's programs it imports `crawler.launch.rq_environment`
+from the project folder, for others it compares a name."""
+
 _FOUND = re.compile(r"(?:Collecting|Processing|Ignoring|Requirement already satisfied:) (?:\S*/)?([A-Za-z0-9._-]+)")
 _PLAINLY = ("install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
 
@@ -58,6 +66,7 @@ def install(root: Path, requirements: str, checksum: str) -> int:
         sys.stderr.write(output)
         _say("The packages could not be installed; pip's output is above. The next start tries again.")
         return 1
+    write_startup_file(packages(folder, _version(folder)))
     stamp.write_text(_state(folder, checksum, root) + "\n")
     return 0
 
@@ -133,6 +142,15 @@ def locked(path: Path) -> Iterator[None]:
 
 def _python(folder: Path) -> Path:
     return folder / "bin" / "python"
+
+
+def packages(folder: Path, version: str) -> Path:
+    """The folder of the environment's packages, with a Python of this version, such as 3.12."""
+    return folder / "lib" / f"python{version}" / "site-packages"
+
+
+def write_startup_file(folder: Path) -> None:
+    (folder / _STARTUP_FILE).write_text(_STARTUP_LINE)
 
 
 def _is_healthy(folder: Path) -> bool:

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -85,15 +86,25 @@ def check_version(found: str) -> None:
         )
 
 
-def main() -> None:
-    """Pass everything in environment variables, because other users can read the command line."""
+def variables() -> dict[str, str]:
+    """What the dashboard reads of its environment; other users can read its command line. Generates its password. Raises
+    ImproperlyConfigured for another version of the dashboard."""
     check_version(version("rq-dashboard"))
-    password_file = environment.data_dir() / "dashboard_password"
-    os.environ.setdefault("RQ_DASHBOARD_BIND", "127.0.0.1")
-    os.environ["RQ_DASHBOARD_REDIS_URL"] = environment.redis_url()
-    os.environ["RQ_DASHBOARD_USERNAME"] = USER
-    os.environ["RQ_DASHBOARD_PASSWORD"] = environment.kept_secret(password_file)
-    print(f"user {USER}, password in {password_file}", flush=True)
+    return {
+        "RQ_DASHBOARD_BIND": "127.0.0.1",
+        "RQ_DASHBOARD_REDIS_URL": environment.redis_url(),
+        "RQ_DASHBOARD_USERNAME": USER,
+        "RQ_DASHBOARD_PASSWORD": environment.kept_secret(_password_file()),
+    }
+
+
+def _password_file() -> Path:
+    return environment.data_dir() / "dashboard_password"
+
+
+def main() -> None:
+    os.environ.update({**variables(), "RQ_DASHBOARD_BIND": os.environ.get("RQ_DASHBOARD_BIND", "127.0.0.1")})
+    print(f"user {USER}, password in {_password_file()}", flush=True)
     sys.argv[1:] = []
     dashboard()
 

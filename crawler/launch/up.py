@@ -1,4 +1,4 @@
-"""`bin/up`: the database, Redis unless one is running, and the Procfile's processes, until Ctrl-C."""
+"""`bin/up`: the database, the embedded Redis unless REDIS_URL names one, and the Procfile's processes, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from crawler.browser.chromium import BrowserMissing
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
 from crawler.launch import chromium
 from crawler.launch.autoscale import Autoscaler, useful_workers_here
+from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.process_group import StopSignal
-from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
+from crawler.launch.services import apply_migrations, ensure_redis
 from crawler.launch.supervisor import AUTO, Processes, WorkerRange
 from crawler.running import announced, settings_of_workers
 from crawler.scrapy_engine import driver as scrapy
-from settings.environment import ROOT, kept_secret
+from settings.environment import ROOT, given_redis_url, kept_secret
 
+LOOPBACK = "127.0.0.1"
 STARTUP_TIMEOUT_S = 60.0  # until the web server first answers
 
 
@@ -55,7 +57,7 @@ def run(options: Namespace, stop: StopSignal) -> None:
     apply_migrations()
     given = settings_of_workers(os.environ)
     with (
-        ensure_redis(conf.data_dir()) as redis,
+        ensure_redis(conf.data_dir(), given_redis_url()) as redis,
         announced(conf.data_dir(), _address(options.port), redis.url, given),
         Processes(
             ROOT / "Procfile", options.workers, _environment(options, redis.url), commands=_commands()
@@ -77,7 +79,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="bin/up",
         allow_abbrev=False,
-        description="Start the crawler on this machine: Redis unless one is running, the web server, workers, the "
+        description="Start the crawler on this machine: Redis unless REDIS_URL names one, the web server, workers, the "
         "clock and RQ's dashboard. Prints the address and a one-time login link. Ctrl-C stops all of it.",
     )
     parser.add_argument("--port", type=_port, default=8000, metavar="N", help="port of the web server (default: 8000)")

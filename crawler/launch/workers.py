@@ -15,9 +15,9 @@ from redis import RedisError
 from crawler.core.crawl.politeness import slices_at_once
 from crawler.core.errors import ServiceDown
 from crawler.launch.autoscale import Autoscaler
+from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.preload import COMMAND, STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Child, Children
-from crawler.launch.services import RedisServer
 from crawler.launch.supervisor import ManagedProcess, Supervisor, WorkerRange
 from crawler.launch.worker import command
 from settings.environment import ROOT

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import redis
 
+from crawler.launch.embedded_redis import find_program
 from crawler.launch.process_group import Children
-from crawler.launch.services import find_program
 
 
 def free_port() -> int:

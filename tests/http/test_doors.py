@@ -59,7 +59,7 @@ KNOWN = {
     "browser/admission.py": "waits for a turn, and has no connection",
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",
-    "launch/services.py": "the Redis it has begun itself",
+    "launch/embedded_redis.py": "the Redis it has begun itself, on a socket of this machine",
     "launch/up.py": "the web server it has begun itself",
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:

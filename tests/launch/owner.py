@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from crawler.launch.embedded_redis import use_embedded
 from crawler.launch.process_group import Children
-from crawler.launch.services import ensure_redis
 
 
 def own_a_sleeper(folder: Path) -> None:
@@ -30,19 +30,19 @@ def own_a_stubborn_one(folder: Path) -> None:
         time.sleep(600)
 
 
-def own_redis(folder: Path, port: str) -> None:
-    with ensure_redis(folder, port=int(port), environment={"PATH": sys.argv[4]}) as server:
+def own_redis(folder: Path) -> None:
+    with use_embedded(folder) as server:
         print(server.owned, flush=True)
         sys.stdin.readline()
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
-    what, folder, *more = sys.argv[1:]
+    what, folder = sys.argv[1:]
     match what:
         case "sleeper":
             own_a_sleeper(Path(folder))
         case "stubborn":
             own_a_stubborn_one(Path(folder))
         case _:
-            own_redis(Path(folder), more[0])
+            own_redis(Path(folder))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -36,6 +38,36 @@ def test_a_redis_url_that_is_none_is_named(url: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("REDIS_URL", url)
     with pytest.raises(ImproperlyConfigured, match=r"REDIS_URL is .*must begin with redis://"):
         environment.redis_url()
+
+
+def test_without_one_it_is_the_socket_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path / "the data"))
+    assert environment.redis_url() == f"unix://{tmp_path}/the%20data/redis/redis.sock"
+    assert stat.S_IMODE((tmp_path / "the data").stat().st_mode) == 0o700
+
+
+@pytest.fixture
+def long_path(tmp_path: Path) -> Iterator[Path]:
+    """A data folder in which no socket has a path that is short enough."""
+    path = tmp_path / ("a-long-name-" * 12)
+    path.mkdir()
+    yield path
+    shutil.rmtree(environment.embedded_socket(path).parent)
+
+
+def test_a_path_that_is_too_long_for_a_socket_becomes_a_private_folder(long_path: Path) -> None:
+    socket = environment.embedded_socket(long_path)
+    assert socket == environment.embedded_socket(long_path)
+    assert (len(str(socket)) <= 103, stat.S_IMODE(socket.parent.stat().st_mode)) == (True, 0o700)
+
+
+def test_a_folder_for_the_socket_that_others_can_enter_is_refused(long_path: Path) -> None:
+    folder = environment.embedded_socket(long_path).parent
+    folder.chmod(0o755)
+    with pytest.raises(ImproperlyConfigured, match="is not a folder of this user with the permissions 0700"):
+        environment.embedded_socket(long_path)
+    folder.chmod(0o700)
 
 
 @pytest.mark.parametrize("url", ["bogus", "nosuchdb://host/name", "/path/to/file"])

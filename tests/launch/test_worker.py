@@ -36,7 +36,7 @@ def run(project: Path, *arguments: str, **variables: str) -> subprocess.Complete
     return subprocess.run(
         [sys.executable, "-P", "-m", "crawler.launch.worker", *arguments],
         cwd=os.sep,
-        env={**_without_settings(), "PYTHONPATH": str(project), **variables},
+        env={**without_settings(), "PYTHONPATH": str(project), **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -44,7 +44,7 @@ def run(project: Path, *arguments: str, **variables: str) -> subprocess.Complete
     )
 
 
-def _without_settings() -> dict[str, str]:
+def without_settings() -> dict[str, str]:
     ours = ("CRAWLER_", "REDIS_", "RQ_", "DATABASE_", "DJANGO_")
     return {name: value for name, value in environment().items() if not name.startswith(ours)}
 

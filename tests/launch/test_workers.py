@@ -14,9 +14,9 @@ import redis
 from rq import Worker
 
 from crawler.launch import workers
+from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Children
-from crawler.launch.services import RedisServer
 from crawler.launch.supervisor import WorkerRange
 from crawler.launch.workers import Workers, usual_range
 from crawler.queueing import queues

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from crawler.core.errors import BadInput
 
@@ -75,6 +76,11 @@ def parse_sentinel(url: str) -> SentinelUrl | None:
         service=service,
         server=f"{scheme.partition('+')[0]}://{who}{place.split(',')[0]}/{number or 0}" + (query and f"?{query}"),
     )
+
+
+def of_socket(path: str) -> str:
+    """The URL of a server that listens on the Unix socket with this path."""
+    return f"unix://{quote(path)}"
 
 
 def without_secrets(url: str) -> str:
