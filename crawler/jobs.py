@@ -15,6 +15,7 @@ import django
 from django.apps import apps
 
 from crawler.logs import EscapeRqErrors
+from crawler.queueing.installation import of_this_installation
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
 if not apps.ready:
@@ -22,6 +23,7 @@ if not apps.ready:
 logging.getLogger("rq.worker").addFilter(EscapeRqErrors())
 
 
+@of_this_installation
 def manage(crawl_id: str, collector: int = 0) -> str:
     """One tick of a crawl's manager, or of one of its other collectors."""
     from crawler.manager.tick import manage as manage_crawl
@@ -29,6 +31,7 @@ def manage(crawl_id: str, collector: int = 0) -> str:
     return manage_crawl(UUID(crawl_id), collector)
 
 
+@of_this_installation
 def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:
     """Fetch the pages of one batch, or hand it back."""
     from crawler.fetcher.hand_back import leave_to_others, read_batch
@@ -38,6 +41,7 @@ def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:
     return fetch_batch(understood) if understood is not None else leave_to_others()
 
 
+@of_this_installation
 def watch() -> str:
     """Poll while workers are idle, until something is due."""
     from crawler.manager.idle_poller import poll_while_idle as watch_crawls
@@ -45,6 +49,7 @@ def watch() -> str:
     return watch_crawls()
 
 
+@of_this_installation
 def extract_kept(crawl_id: str) -> str:
     """Extract fields from some more of a crawl's kept HTML."""
     from crawler.crawls.kept_extraction import job
@@ -52,6 +57,7 @@ def extract_kept(crawl_id: str) -> str:
     return job(UUID(crawl_id))
 
 
+@of_this_installation
 def notify() -> str:
     """Deliver the notices that are due."""
     from crawler.notices.delivery import deliver_due

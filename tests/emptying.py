@@ -11,7 +11,7 @@ from functools import cache
 from django.core.management.color import no_style
 from django.db import connections
 
-KEPT = {"django_content_type", "auth_permission"}  # made with the tables; no test changes them
+KEPT = {"django_content_type", "auth_permission", "crawler_installation"}  # made with the tables; no test changes them
 
 
 def empty(command: object, *, database: str, **options: object) -> None:

@@ -15,7 +15,7 @@ from django.db import connections
 
 from benchmarks.services import Unavailable, own_postgresql
 from settings import environment
-from tests.stack import Stack
+from tests.stack import DATABASE_ID, Stack
 
 
 def serve_postgresql() -> Iterator[str]:
@@ -43,6 +43,7 @@ class PostgresStack(Stack):
             self.run("python", "manage.py", "migrate", "--verbosity", "0")
         with self.connect() as connection:
             connection.execute("TRUNCATE crawler_crawl CASCADE")
+            connection.execute("UPDATE crawler_installation SET database_id = %s", [DATABASE_ID])
 
     def connect(self, **options: Any) -> Any:
         """A connection of the test's own (psycopg), each of whose statements is a transaction unless `options` say

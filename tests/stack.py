@@ -33,6 +33,8 @@ from tests.forking import ForkedWorker, Forker
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds after which a crawl that should have finished is stuck
 OWN_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+DATABASE_ID = UUID("7e57da7a-0000-4000-8000-000000000001")
+"""Of every database of the tests, because they share a Redis."""
 STOCK_WORKER = ("rq", "worker", "crawl", "fetch")
 
 T = TypeVar("T")
@@ -239,4 +241,6 @@ def _migrated(folder: Path) -> Path:
     variables = {**os.environ, "CRAWLER_DATA_DIR": str(folder), "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
     subprocess.run(command, cwd=ROOT, env=variables, check=True, timeout=120)
+    with closing(sqlite3.connect(folder / "db.sqlite3")) as database, database:
+        database.execute("UPDATE crawler_installation SET database_id = ?", [DATABASE_ID.hex])
     return folder / "db.sqlite3"

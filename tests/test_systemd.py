@@ -114,7 +114,7 @@ def test_systemd_waits_as_long_as_a_worker_may_take_to_end_and_hardly_longer() -
 
 
 def test_systemd_waits_as_long_as_an_autoscaler_may_take_to_end_with_its_workers() -> None:
-    redis_timeout_s = queues.connection().connection_pool.connection_kwargs["socket_timeout"]
+    redis_timeout_s = queues._connect("redis://127.0.0.1:1/0").connection_pool.connection_kwargs["socket_timeout"]
     assert seconds_to_stop(AUTOSCALE) == redis_timeout_s + STOP_TIMEOUT_S + TO_SPARE
 
 

@@ -9,6 +9,7 @@ from crawler.core.crawl.retries import is_rendered
 
 PREFIX = "crawler"
 
+INSTALLATION = f"{PREFIX}:installation"  # string: the id of the database whose data this is
 NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: receivers of pages are being notified, or were just now
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here

@@ -57,6 +57,11 @@ class RedisServer:
     _children: Children | None = field(default=None, repr=False)  # set if this process started the server
     _share: int | None = field(default=None, repr=False)  # set if another process did: keeps the server alive
 
+    @property
+    def is_new(self) -> bool:
+        """Whether this process has started it."""
+        return self._children is not None
+
     def close(self) -> None:
         """Stop using it. An embedded server without other owners has ended when this returns (or shortly after, if
         another process had started it)."""

@@ -17,12 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _STARTUP_FILE = "site_crawler.pth"
-_STARTUP_LINE = (
-    'import sys; (getattr(sys, "argv", None) or [""])[0].rpartition("/")[2] in ("rq", "rq-dashboard", "rqinfo", '
-    '"rqworker") and (sys.path.append(sys.prefix.rpartition("/")[0]), __import__("crawler.launch.rq_environment"))\n'
-)
-"""What each start of this environment's Python executes: for RQ's programs it imports `crawler.launch.rq_environment`
-from the project folder, for others it compares a name."""
+_STARTUP_LINE = """\
+import sys; (getattr(sys, "argv", None) or [""])[0].rpartition("/")[2] in ("rq", "rq-dashboard", "rqinfo", "rqworker") \
+and exec(__import__("pathlib").Path(sys.prefix).with_name("crawler").joinpath("launch/rq_environment.py").read_text(), \
+{"__name__": "rq_environment"})
+"""
+"""What each start of this environment's Python executes: for RQ's programs it executes `crawler.launch.rq_environment`
+of the project folder, for others it compares a name."""
 
 _FOUND = re.compile(r"(?:Collecting|Processing|Ignoring|Requirement already satisfied:) (?:\S*/)?([A-Za-z0-9._-]+)")
 _PLAINLY = ("install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")

@@ -87,8 +87,8 @@ def check_version(found: str) -> None:
 
 
 def variables() -> dict[str, str]:
-    """What the dashboard reads of its environment; other users can read its command line. Generates its password. Raises
-    ImproperlyConfigured for another version of the dashboard."""
+    """What the dashboard reads of its environment; other users can read its command line. Generates its password.
+    Raises ImproperlyConfigured for another version of the dashboard."""
     check_version(version("rq-dashboard"))
     return {
         "RQ_DASHBOARD_BIND": "127.0.0.1",

@@ -1,6 +1,6 @@
 """Gives RQ's own programs, `rq` and `rq-dashboard`, the Redis of this project, `.env` included.
 
-A start-up file in the virtual environment that `bin/_setup` creates (see `install`) imports this module in these
+A start-up file in the virtual environment that `bin/_setup` creates (see `install`) executes this file in these
 programs only, before they read their settings. What the user has set in the environment or on the command line counts.
 """
 
@@ -15,7 +15,7 @@ DASHBOARD = "rq-dashboard"
 
 
 def main() -> None:
-    """Nothing is raised: `site`, which imports this, would print a traceback. An invalid setting ends the program with
+    """Nothing is raised: `site`, which executes this, would print a traceback. An invalid setting ends the program with
     a message, because RQ would use another server; any other error leaves RQ's defaults."""
     program = Path(sys.argv[0]).name
     try:
@@ -29,9 +29,13 @@ def main() -> None:
 
 def prepare(program: str, arguments: Sequence[str], variables: MutableMapping[str, str], prefix: Path) -> None:
     """Set the variables that the program reads, where the user has not. `prefix`: the virtual environment."""
+    root, here = prefix.resolve().parent, Path.cwd()
+    if here != root and (here / "crawler" / "jobs.py").exists():
+        return  # the folder of another copy of the project, with this environment active
+    sys.path.append(str(root))
     from settings import environment
 
-    if prefix.resolve().parent != environment.ROOT:
+    if root != environment.ROOT:
         return  # another project's modules were found
     if program == DASHBOARD:
         from crawler.launch import rq_dashboard  # which also escapes what the pages show
@@ -52,4 +56,5 @@ def _has_config(arguments: Sequence[str], variables: Mapping[str, str]) -> bool:
     return "RQ_CONFIG" in variables or any(word.startswith(("-c", "--config")) for word in arguments)
 
 
-main()
+if __name__ == "rq_environment":
+    main()

@@ -13,29 +13,34 @@ from crawler.core.errors import ServiceDown
 from crawler.core.installation.redis_url import without_secrets
 from crawler.launch.embedded_redis import STARTUP_TIMEOUT_S, RedisServer, use_embedded
 from crawler.launch.install import locked
+from crawler.queueing.installation import OtherInstallation, take_over, verify
 from crawler.redis_client import RedisClient, check_server
 from crawler.storage.database import is_behind
 
 
 def ensure_redis(data_dir: Path, given: str | None, *, timeout: float = STARTUP_TIMEOUT_S) -> RedisServer:
     """A Redis that answers and is new enough: that of the URL that the user has `given`, else the embedded one of this
-    data folder. Raises ServiceDown with a hint."""
+    data folder. Raises ServiceDown with a hint. The database has its tables."""
     server = RedisServer(given, owned=False) if given else use_embedded(data_dir, timeout=timeout)
     try:
-        _check(server.url)
+        _check(server)
     except BaseException:
         server.close()
         raise
     return server
 
 
-def _check(url: str) -> None:
-    """Raise ServiceDown unless the server answers and can be used."""
+def _check(server: RedisServer) -> None:
+    """Raise ServiceDown unless the server answers, can be used, and belongs to this installation."""
+    url, claim = server.url, take_over if server.is_new else verify
     try:
         # Protocol 2, which a server that is too old understands too, so that its version can be read.
         with RedisClient.from_url(url, protocol=2, socket_timeout=5, socket_connect_timeout=5) as client:
             client.ping()
             check_server(client, url)
+            claim(client, url)
+    except OtherInstallation:
+        raise
     except (redis.RedisError, ValueError, OSError) as error:
         raise ServiceDown(
             f"The Redis at {without_secrets(url)} does not answer ({error}). Check REDIS_URL and that the server runs."

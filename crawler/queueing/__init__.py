@@ -4,5 +4,6 @@ queues   queue names, job names, jobs of each kind
 workers  live workers, registration
 wakeups  enqueues ticks; keeps at least one job queued for each running crawl (R5, R8)
 startup  waits for Redis and the database when a process starts
+installation  whose Redis it is: that of one database
 alive    a file whose age says whether a process is alive
 """

@@ -29,6 +29,7 @@ from crawler import conf
 from crawler.core.crawl.messages import Batch
 from crawler.core.crawl.options import SCRAPY as WITH_SCRAPY
 from crawler.frontier import keys, scripts
+from crawler.queueing import installation
 from crawler.redis_client import RedisClient
 
 CRAWL, FETCH, RENDER, SCRAPY = "crawl", "fetch", "render", "scrapy"
@@ -82,8 +83,12 @@ stop_request = StopRequest()
 
 
 def connection() -> Redis:
-    """The one Redis connection pool of this process, shared by RQ's queues and the frontier."""
-    return _connect(conf.redis_url())
+    """The one Redis connection pool of this process, shared by RQ's queues and the frontier. Raises OtherInstallation
+    (a RedisError) if the server belongs to another installation, and RedisError."""
+    url = conf.redis_url()
+    redis = _connect(url)
+    installation.verify(redis, url)
+    return redis
 
 
 @cache

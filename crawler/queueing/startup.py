@@ -29,6 +29,7 @@ from crawler.core.installation.deployment import TO_DO
 from crawler.core.installation.redis_url import without_secrets
 from crawler.core.text.sanitize import one_line
 from crawler.queueing import alive
+from crawler.queueing.installation import OtherInstallation, verify
 from crawler.redis_client import RedisClient, check_server
 from crawler.storage.database import is_behind, missing_limits
 
@@ -65,9 +66,12 @@ def wait_or_exit(*redis_urls: str) -> None:
 
 
 def wait_or_go_on(what: str) -> None:
-    """Return when both are ready, or after the timeout: `what` then starts without them."""
+    """Return when both are ready, or after the timeout: `what` then starts without them. Exits with code 1 and a
+    message if Redis belongs to another installation."""
     try:
         _wait(())
+    except OtherInstallation as error:
+        sys.exit(str(error))
     except ServiceDown as error:
         _say(f"{error} {what} without waiting longer.")
 
@@ -101,9 +105,22 @@ def _wait(redis_urls: Sequence[str]) -> None:
     urls = dict.fromkeys([*redis_urls, conf.redis_url()])  # each once
     with _exit_on_signals():
         wait_for([*map(_redis, urls), _database()], conf.startup_timeout())
+        for url in urls:
+            _refuse_other(url)
         with brief_connection() as database:
             if sentence := clock.measure(database).sentence:
                 _say(f"{sentence} {TO_DO}")
+
+
+def _refuse_other(url: str) -> None:
+    """Raises OtherInstallation. A Redis that has just gone is no reason to wait again."""
+    with _client(url) as redis:
+        try:
+            verify(redis, url)
+        except OtherInstallation:
+            raise
+        except RedisError:
+            return
 
 
 def _redis(url: str) -> Service:
@@ -117,17 +134,21 @@ def _redis(url: str) -> Service:
 def _redis_trouble(url: str) -> str | None:
     """Raises ServiceDown for a server that waiting cannot make usable."""
     try:
-        with RedisClient.from_url(
-            url,
-            socket_connect_timeout=CONNECT_TIMEOUT_S,
-            socket_timeout=CONNECT_TIMEOUT_S,
-            retry=Retry(NoBackoff(), 0),  # each attempt of ours is one attempt
-        ) as redis:
+        with _client(url) as redis:
             redis.ping()
             check_server(redis, url)
     except (RedisError, OSError, ValueError) as error:
         return _reason(error)
     return None
+
+
+def _client(url: str) -> RedisClient:
+    return RedisClient.from_url(
+        url,
+        socket_connect_timeout=CONNECT_TIMEOUT_S,
+        socket_timeout=CONNECT_TIMEOUT_S,
+        retry=Retry(NoBackoff(), 0),  # each attempt of ours is one attempt
+    )
 
 
 def _database() -> Service:

@@ -392,6 +392,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         open_pages=rows if rows < SHOWN else max(rows, tallies.open),
         redis_answers=seen is not None,
         has_begun=tallies.closed > 0,
+        begun_for=max(0.0, now - crawl.round_began_at.timestamp()),
         stays_open=crawl.chosen.stay_open,
         ends_in=None if deadline is None else crawl.round_began_at.timestamp() + deadline - now,
         expires_in=None if next_expiry is None else next_expiry - now,
@@ -415,6 +416,7 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
     looked = seen.snapshot
     return replace(
         facts,
+        ran_ago=max(0.0, now - looked.last_tick.at) if looked.last_tick else None,
         crawl_workers=seen.workers[queues.CRAWL],
         fetch_workers=seen.workers[queues.FETCH],
         runs_scrapy=crawl.chosen.engine == SCRAPY,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
+from django.apps import apps
 from django.core import checks
 from django.core.management import CommandError
-from django.db import connection, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import Error as DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.db.backends.utils import CursorWrapper
@@ -31,9 +34,17 @@ def is_behind(connection: BaseDatabaseWrapper) -> bool:
 
 
 def watch() -> None:
-    """Make `manage.py migrate` end with an explanation, before it changes anything, when it cannot upgrade. It runs
-    this check first; later it would complain of migrations that follow on ones it does not know."""
+    """Give each database an id, and make `manage.py migrate` end with an explanation, before it changes anything, when
+    it cannot upgrade. It runs this check first; later it would complain of migrations that follow on ones it does not
+    know."""
     checks.register(_refuse, checks.Tags.database)
+    post_migrate.connect(_name_database, sender=apps.get_app_config(APP), dispatch_uid="crawler.storage.database.id")
+
+
+def _name_database(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
+    """After `migrate`, and after `flush`, which deletes it: give the database an id, once."""
+    with suppress(DatabaseError):  # migrated to an earlier version, which has no such table
+        apps.get_model(APP, "Installation").objects.using(using).get_or_create(number=1)
 
 
 def _refuse_partly_replaced(loader: MigrationLoader) -> None:

@@ -28,6 +28,7 @@ from crawler import __version__, clock, conf
 from crawler.core.errors import NotUpgradable
 from crawler.core.installation.deployment import AGREE, NOT_COMPARED
 from crawler.frontier.metrics import BUCKET_BOUNDS_S
+from crawler.queueing.installation import OtherInstallation, verify
 from crawler.redis_client import RedisClient
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import CrawlQueue, FromRedis, FromTable
@@ -51,14 +52,15 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 if the database and Redis answer and all migrations are applied, else 503; with a sentence for each. A wrong
     clock is reported, but the process is ready: crawls do not use this machine's clock."""
-    database, redis = _database_answers(), _redis_answers()
+    database, redis_trouble = _database_answers(), _redis_trouble()
+    redis = not redis_trouble
     not_migrated = _not_migrated() if database else NOT_MIGRATED
     skew = clock.measure(connection) if database and redis else None
     report = {
         "ready": database and not not_migrated and redis,
         "database": "The database answers." if database else "The database does not answer.",
         "migrations": not_migrated or "All migrations are applied.",
-        "redis": "Redis answers." if redis else "Redis does not answer.",
+        "redis": redis_trouble or "Redis answers.",
         "clock": (skew.sentence or AGREE) if skew else NOT_COMPARED,
         "clock_skew_seconds": {name: round(seconds, 3) for name, seconds in skew.known.items()} if skew else {},
     }
@@ -89,14 +91,19 @@ def _not_migrated() -> str | None:
     return None
 
 
-def _redis_answers() -> bool:
+def _redis_trouble() -> str:
+    """Why Redis cannot be used; "" if it can."""
     try:
         with RedisClient.from_url(
             conf.redis_url(), socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
         ) as redis:
-            return bool(redis.ping())
+            verify(redis, conf.redis_url())
+            redis.ping()
+    except OtherInstallation as error:
+        return str(error)
     except (RedisError, OSError, ValueError):
-        return False
+        return "Redis does not answer."
+    return ""
 
 
 BEARER = "Bearer "

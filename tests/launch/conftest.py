@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import redis
 
 from tests.stack import ROOT
 
@@ -35,6 +36,14 @@ def start_owner(tmp_path: Path) -> Iterator[StartOwner]:
             return owner
 
         yield start
+
+
+@pytest.fixture(autouse=True)
+def unclaimed_redis(request: pytest.FixtureRequest) -> None:
+    """These commands make databases of their own, each of which takes the Redis of all tests for its own."""
+    if "redis_url" in request.fixturenames:
+        with redis.Redis.from_url(request.getfixturevalue("redis_url")) as client:
+            client.flushall()
 
 
 def first_line(owner: subprocess.Popen[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from tests.conftest import free_port
 from tests.launch.test_worker import without_settings
 from tests.stack import ROOT
 
+OUTSIDE = Path("/")
 SETTINGS = "import os; print(*(os.environ.get(name) for name in {names}), sep='\\n')"
 
 
@@ -34,19 +34,19 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def started(project: Path, program: str, *arguments: str, **variables: str) -> list[str]:
+def started(project: Path, program: str, *arguments: str, folder: Path = OUTSIDE, **variables: str) -> list[str]:
     """The lines of a program of this name in the environment: what it finds in these variables."""
     script = project / ".venv" / "bin" / program
     names = ("RQ_REDIS_URL", "RQ_CONNECTION_CLASS", "RQ_DASHBOARD_REDIS_URL", "RQ_DASHBOARD_BIND")
     script.write_text(f"#!{project}/.venv/bin/python\n{SETTINGS.format(names=names)}\n")
     script.chmod(0o755)
-    return run(script, *arguments, **variables).stdout.splitlines()
+    return run(script, *arguments, folder=folder, **variables).stdout.splitlines()
 
 
-def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(*command: str | Path, folder: Path = OUTSIDE, **variables: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in without_settings().items() if name != "PYTHONPATH"}
     return subprocess.run(
-        command, cwd=os.sep, env={**clean, **variables}, capture_output=True, text=True, check=False, timeout=60
+        command, cwd=folder, env={**clean, **variables}, capture_output=True, text=True, check=False, timeout=60
     )
 
 
@@ -94,6 +94,10 @@ def test_an_environment_that_is_not_the_projects_is_left_alone(project: Path) ->
     assert started(project, "rq", PYTHONPATH=str(ROOT)) == ["None"] * 4  # the modules of another project come first
 
 
+def test_in_the_folder_of_another_copy_of_the_project_it_is_left_alone(project: Path) -> None:
+    assert started(project, "rq", folder=ROOT) == ["None"] * 4
+
+
 def test_a_setting_that_cannot_be_used_is_one_line(project: Path) -> None:
     started(project, "rq")
     ended = run(project / ".venv" / "bin" / "rq", REDIS_URL="localhost")
@@ -114,6 +118,7 @@ def test_where_the_project_is_gone_python_starts_nevertheless(project: Path) -> 
 
 def test_the_literal_commands_work(project: Path, redis_url: str) -> None:
     """RQ's own programs, found as in an active environment."""
+    redis_url = redis_url.replace("/0", "/9")  # without jobs of other tests
     own = Path(sys.executable).parent / "rq"
     shutil.copy(own, project / ".venv" / "bin" / "rq")
     lines = own.read_text().partition("\n")[2]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from django.db import connection
 from redis import Redis
 from rq import Queue, SimpleWorker
 
+from crawler import clock
 from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
@@ -114,6 +116,17 @@ def test_a_crawl_that_has_just_begun_waits_for_the_manager(bench: Bench, worker:
     assert found["manager"]["doing"] == "coming"
     assert found["queues"] == {"crawl": 1, "fetch": 0, "render": 0, "scrapy": 0}
     assert found["open"]["count"] == 1
+
+
+def test_a_crawl_that_no_manager_has_run_for_a_minute_says_so(bench: Bench, worker: SimpleWorker) -> None:
+    """As when the listed workers work for another installation."""
+    bench.start()
+    began = clock.now() - timedelta(seconds=66)
+    Crawl.objects.update(round_began_at=began)
+    bench.crawl.refresh_from_db()
+    assert re.match(
+        r"No manager run for 1 min \d s: its job is queued, but the listed worker has not taken it", answer(bench)
+    )
 
 
 def test_a_batch_handed_out_waits_for_a_free_worker(bench: Bench, worker: SimpleWorker) -> None:

@@ -15,6 +15,7 @@ from crawler.core.text.quantities import count, counted, duration
 
 WORKER_SILENT_AFTER_S = 4.0  # since it last renewed its lease, which it does every 2.5
 MANAGER_SILENT_AFTER_S = 10.0  # a tick that takes longer hands over to the next one
+JUST_STARTED_S = 10.0  # in which the first pages are handed out, unless something is wrong
 MAX_CLAIM_S = 5.0  # from the start of a job to the claim of its batch
 
 START_A_BROWSER = "start one in the project folder with bin/worker --render"
@@ -101,6 +102,8 @@ class Facts:
     is_autoscaled: bool = False  # an autoscaler runs, which starts workers
     stirred: bool = False  # a process worked on this crawl a moment ago
     has_begun: bool = True  # at least one page is closed
+    begun_for: float = 0.0  # seconds since the crawl, or its latest round, was started
+    ran_ago: float | None = None  # seconds since the manager's last run; None = none is known
     is_lined_up: bool = True  # Redis knows how far the table was queued
     batches: Sequence[HandedOut] = ()
     hosts: Sequence[HostWait] = ()  # some of the waiting hosts, the next one first
@@ -325,12 +328,26 @@ def _waiting(facts: Facts) -> Iterator[str]:
 
 def _last_resort(facts: Facts) -> str:
     """Nothing is handed out and no host waits."""
-    if not facts.has_begun:
+    if facts.begun_for < JUST_STARTED_S and not facts.has_begun:
         return f"It has just been started: the first pages are handed out {NEXT_RUN}."
+    began = 0.0 if facts.has_begun else facts.begun_for  # it has run; Redis may have lost when
+    since = began if facts.ran_ago is None else facts.ran_ago
+    if since >= JUST_STARTED_S and facts.manager in (Manager.COMING, Manager.RESTING):
+        return _no_run(facts, since)
     pages = f"open {'page' if facts.open_pages == 1 else 'pages'}"
     if not facts.is_lined_up:
         return f"Redis does not know the {pages}: the manager queues them again from the table."
     return f"The {pages} in the table must be queued: that is done {NEXT_RUN}."
+
+
+def _no_run(facts: Facts, since: float) -> str:
+    what = f"No manager run for {duration(since)}"
+    if facts.manager is Manager.RESTING:
+        return f"{what}, and none is queued: queue one with python manage.py reconcile."
+    if facts.crawl_workers == 1:
+        return f"{what}: its job is queued, but the listed worker has not taken it. See its log, or {START_ONE}."
+    listed = f"none of the {count(facts.crawl_workers)} listed workers has taken it"
+    return f"{what}: its job is queued, but {listed}. See their logs, or {START_ONE}."
 
 
 def _open(facts: Facts) -> Iterator[str]:

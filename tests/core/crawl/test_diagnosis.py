@@ -125,7 +125,25 @@ SITUATIONS: dict[str, dict[str, Any]] = {
     },
     # nothing is lined up
     "just started": {"has_begun": False, "is_lined_up": False},
+    "started, three workers, and no manager has run": {
+        "has_begun": False,
+        "begun_for": 66.0,
+        "manager": Manager.COMING,
+        "crawl_workers": 3,
+        "sent_ago": 66.0,
+    },
+    "started, one worker, and no manager has run": {
+        "has_begun": False,
+        "begun_for": 66.0,
+        "manager": Manager.COMING,
+        "crawl_workers": 1,
+        "sent_ago": 66.0,
+    },
+    "started, and no manager is queued": {"has_begun": False, "begun_for": 66.0},
+    "started, and the manager ran just now": {"has_begun": False, "begun_for": 66.0, "ran_ago": 2.0},
+    "no manager has run for long": {"begun_for": 900.0, "ran_ago": 70.0},
     "Redis was emptied": {"is_lined_up": False},
+    "Redis was emptied long after the start": {"is_lined_up": False, "begun_for": 900.0},
     "pages must be queued": {},
     "one page must be queued": {"open_pages": 1},
     # every page is done
