@@ -15,6 +15,7 @@ traps             traps of a crawl
 hooks             calls of the operator's hooks
 metrics           metrics for monitoring
 scale             how many workers would be useful, and why
+workforce         the workers at one moment, for all parts of a page
 text              numbers, outcomes, receipts, notices and confirmations as text
 result_cache      computed results of finished crawls, in files
 adding            replies to users who add or change pages

@@ -118,12 +118,15 @@ def _steady(redis: Redis, found: int, now: float, key: str) -> int:
 def running_and_wanted(fresh_s: float = FRESH_S) -> tuple[int, int]:
     """Workers that run, and workers that would be useful, for those that ask each second: a figure that was found
     within `fresh_s` seconds is good enough. Raises the errors of Redis."""
-    redis = queues.connection()
-    known = workload.shown_figure(redis)
+    return worker_count(), wanted_now(fresh_s)
+
+
+def wanted_now(fresh_s: float = FRESH_S) -> int:
+    """Workers that would be useful; as above."""
+    known = workload.shown_figure(queues.connection())
     if known is not None and abs(clock.epoch_seconds() - known.at) < fresh_s:
-        return worker_count(), known.steady.wanted
-    scale = scale_of(running_crawls())
-    return scale.running, scale.wanted
+        return known.steady.wanted
+    return scale_of(running_crawls()).wanted
 
 
 # What crawls have to do, by host.
@@ -220,7 +223,7 @@ def text(found: Mapping[str, Any]) -> str:
 def of_useful_workers(running: int, wanted: int, kind: str = "worker") -> str:
     """How many workers run, and how many would be useful, in one sentence."""
     if not wanted:
-        return f"No {kind} is needed now; {'1 runs' if running == 1 else f'{count(running)} run'}."
+        return f"No work for a {kind} now; {counted(running, kind)} {'is' if running == 1 else 'are'} ready."
     if running > wanted:
         return f"{counted(running, kind)} run; {count(wanted)} would be enough now."
     return f"{count(running)} of {counted(wanted, f'useful {kind}')} {'runs' if running == 1 else 'run'}."

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import UUID
 
 from django.apps import apps
 from django.core import checks
 from django.core.management import CommandError
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db import Error as DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
@@ -31,6 +31,29 @@ def is_behind(connection: BaseDatabaseWrapper) -> bool:
     executor = MigrationExecutor(connection)
     _refuse_partly_replaced(executor.loader)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+@contextmanager
+def read_snapshot() -> Iterator[None]:
+    """All queries of this block see the database at one time, and wait for no writer. Within a transaction that is open
+    already they see what that sees."""
+    if connection.in_atomic_block:
+        yield
+        return
+    if connection.vendor == "postgresql":
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            yield
+        return
+    usual = connection.transaction_mode  # type: ignore[attr-defined]  # of SQLite: it would lock out writers
+    connection.transaction_mode = "DEFERRED"  # type: ignore[attr-defined]
+    try:
+        with transaction.atomic():
+            connection.transaction_mode = usual  # type: ignore[attr-defined]
+            yield
+    finally:
+        connection.transaction_mode = usual  # type: ignore[attr-defined]
 
 
 def watch() -> None:

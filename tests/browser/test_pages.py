@@ -70,6 +70,20 @@ def test_the_browser_tells_when_it_is_finished(web: Web, small_site: Site, brows
     assert told.startswith(f"Finished · {small_site.host}: 4 pages in")
 
 
+def test_the_responses_are_of_the_time_of_the_other_figures(web: Web, small_site: Site, tab: Page) -> None:
+    """They come with the state, each second, and not with the charts."""
+    web.log_in(tab)
+    start_crawl(tab, small_site.url)
+    tab.route("**/figures", lambda route: route.fulfill(status=204))  # htmx then changes nothing
+    expect(tab.get_by_text("None yet.")).to_be_visible()
+
+    web.start_worker()
+    expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
+
+    expect(tab.locator("[data-list=answers] .number")).to_have_text(["3", "1"])
+    expect(tab.locator("[data-list=answers] rect").first).to_have_attribute("width", "100")
+
+
 def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
     web.log_in(tab)
     tab.get_by_label("Start URL").fill("ftp://example.com/")

@@ -23,6 +23,7 @@ function fill(node, row) {
     if (isWebAddress(row.href)) cell.href = row.href;
     else cell.removeAttribute("href");
   }
+  for (const shape of node.querySelectorAll("[data-width]")) shape.setAttribute("width", row[shape.dataset.width] || 0);
   for (const button of node.querySelectorAll("[data-value]")) button.value = row[button.dataset.value] || "";
   return node;
 }
@@ -55,15 +56,20 @@ function setHidden(node, hidden) {
   if (held) document.getElementById("actions").focus();
 }
 
+function showLists(crawl, status) {
+  const each = (selector, act) => crawl.querySelectorAll(selector).forEach(act);
+  each("[data-list]", (node) => showList(node, status.lists[node.dataset.list], status.over));
+  each("[data-when-rows]", (node) => setHidden(node, !status.lists[node.dataset.whenRows].length));
+  each("[data-unless-rows]", (node) => setHidden(node, status.lists[node.dataset.unlessRows].length > 0));
+}
+
 function show(crawl, status) {
   const each = (selector, act) => crawl.querySelectorAll(selector).forEach(act);
   each("[data-text]", (node) => setText(node, status.texts[node.dataset.text]));
-  each("[data-list]", (node) => showList(node, status.lists[node.dataset.list], status.over));
+  showLists(crawl, status);
   each("[data-when-over]", (node) => setHidden(node, !status.over));
   each("[data-unless-over]", (node) => setHidden(node, status.over));
   each("[data-when-can]", (node) => setHidden(node, !status.can[node.dataset.whenCan]));
-  each("[data-when-rows]", (node) => setHidden(node, !status.lists[node.dataset.whenRows].length));
-  each("[data-unless-rows]", (node) => setHidden(node, status.lists[node.dataset.unlessRows].length > 0));
   each(".badge", (node) => { node.dataset.state = status.state; });
   const bar = document.getElementById("bar");
   bar.max = status.bar.max;
@@ -98,6 +104,7 @@ function follow(crawl) {
   let failures = 0;
   let quiet = 0;
   let timer = 0;
+  let shown = null; // the last status
 
   const again = (wait) => { clearTimeout(timer); timer = setTimeout(turn, wait); };
   const say = (text) => { trouble.hidden = !text; setText(trouble, text); };
@@ -116,7 +123,8 @@ function follow(crawl) {
     say(seen.ended || "");
     ended = Boolean(seen.ended);
     if (ended) return undefined;
-    show(crawl, seen.status);
+    shown = seen.status;
+    show(crawl, shown);
     if (seen.status.over && !wasOver) announce(seen.status);
     wasOver = seen.status.over;
     if (seen.status.settled) return undefined;
@@ -124,6 +132,9 @@ function follow(crawl) {
     if (wasOver) return again(Math.min(NOTICES_POLL_MS * quiet, MAX_RETRY_MS));
     return again(Math.max(document.hidden ? HIDDEN_TAB_POLL_MS : POLL_MS, Math.min(MAX_POLL_MS, PAUSE_FACTOR * (performance.now() - began))));
   }
+
+  /* The charts come from another request: what the status has as well is shown as of that. */
+  document.body.addEventListener("htmx:afterSwap", () => { if (shown) showLists(crawl, shown); });
 
   /* Even a finished crawl may have been restarted from another tab. */
   document.addEventListener("visibilitychange", () => { if (!document.hidden && !ended) again(0); });

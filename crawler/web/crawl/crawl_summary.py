@@ -176,6 +176,7 @@ def figures_of(crawl: Crawl, counted: Breakdown | None, now: float) -> dict[str,
         "queue": None if crawl.is_over else _queue(crawl, now),
         "answers": answer_bars(crawl),
         "counted": counted,
+        "counted_ago": _counted_ago(crawl, counted, now),
         "again_in": _again_in(crawl, counted),
         "depths": depth_bars(counted.depths) if counted else [],
         "hosts": _host_rows(counted) if counted else [],
@@ -185,6 +186,13 @@ def figures_of(crawl: Crawl, counted: Breakdown | None, now: float) -> dict[str,
 def _queue(crawl: Crawl, now: float) -> dict[str, Any]:
     figures = queue_figures.queue_figures(crawl, now)
     return {"lines": queue_figures.lines(figures), "oldest": queue_figures.oldest(figures)}
+
+
+def _counted_ago(crawl: Crawl, counted: Breakdown | None, now: float) -> str:
+    """How old the count of a running crawl is, whose other figures are of now; "" = not older than those."""
+    if counted is None or crawl.is_over or now - counted.made_at < 1.0:
+        return ""
+    return text.duration(now - counted.made_at)
 
 
 def _again_in(crawl: Crawl, counted: Breakdown | None) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 from uuid import UUID
@@ -12,7 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -34,6 +35,7 @@ from crawler.manager.reconcile import reconcile
 from crawler.models import NOT_OVER, Crawl
 from crawler.reports import text
 from crawler.reports.progress import breakdown
+from crawler.storage.database import read_snapshot
 from crawler.web.crawl.crawl_summary import figures_of, quick_figures
 from crawler.web.crawl.schedules import runs_of
 from crawler.web.crawl.status import STATES, status_of, summary_of
@@ -217,10 +219,14 @@ def detail_page(
     status: int = 200,
 ) -> HttpResponse:
     """The page of a crawl. A form that was refused is shown open, with what was typed."""
-    context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(request.user, crawl)}
+    context: dict[str, Any] = {"crawl": crawl, "list_report": report_of(crawl)}
+    with _seen_at_once(crawl):
+        context |= {
+            "status": _status_for(request, crawl),
+            "runs": runs_of(request.user, crawl),
+            "figures": quick_figures(crawl, clock.epoch_seconds()),
+        }
     context |= {
-        "figures": quick_figures(crawl, clock.epoch_seconds()),
-        "list_report": report_of(crawl),
         "can_extract": kept_extraction.is_possible(crawl.chosen),
         **sharing_of(request.user, crawl),
     }
@@ -238,7 +244,19 @@ def detail_page(
 def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The same as JSON; the open page requests it every second."""
     crawl = visible_crawl(request, crawl_id)
-    return JsonResponse(_status_for(request, crawl))
+    with _seen_at_once(crawl):
+        return JsonResponse(_status_for(request, crawl))
+
+
+@contextmanager
+def _seen_at_once(crawl: Crawl) -> Iterator[None]:
+    """All that is read in this block is of one time, and so is the crawl's row. 404 if the crawl is deleted by now."""
+    with read_snapshot():
+        try:
+            crawl.refresh_from_db()
+        except Crawl.DoesNotExist:
+            raise Http404 from None
+        yield
 
 
 def _status_for(request: HttpRequest, crawl: Crawl) -> dict[str, Any]:

@@ -5,17 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, assert_never
 
-from redis import RedisError
-
 from crawler.core.crawl.completion import FOLLOWS, Ended, State
 from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.crawl.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.crawl.progress import Standing
-from crawler.core.errors import ServiceDown
-from crawler.frontier.autoscalers import has_autoscaler
 from crawler.models import Crawl, Delivery, KeptExtraction
-from crawler.queueing import queues
-from crawler.queueing.workers import live_workers
 from crawler.reports import hooks, text, traps
 from crawler.reports.comparison import from_memory
 from crawler.reports.diagnosis import stands_still, waits_because
@@ -32,9 +26,11 @@ from crawler.reports.progress import (
     troubled_start_pages,
 )
 from crawler.reports.receipt import ended_of, masked_receipt, ran_until
-from crawler.reports.scale import of_useful_workers, running_and_wanted
+from crawler.reports.scale import of_useful_workers
+from crawler.reports.workforce import Workforce, workforce
 from crawler.web.crawl.crawl_summary import (
     DELIVERY_TONES,
+    answer_bars,
     hook_row,
     notice_rows,
     receipt_rows,
@@ -47,6 +43,7 @@ NO_WORKER = "No worker is running, so nothing is fetched. Start one in the proje
 NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
 
 LATELY = 10.0  # seconds
+START_S = 3.0  # after the start of a crawl: its workers may be starting, too
 
 STATES = {
     State.LOADING: "Reading its list",
@@ -80,9 +77,12 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
     letters = list(dead_letters(crawl)[:SHOWN])
     orphaned = list(orphans(crawl)[:SHOWN]) if over else []  # earlier, most pages of a sitemap would be orphans
     caught = traps.traps_of(crawl, SHOWN)
-    alerts = _alerts(crawl, now)
+    began = crawl.round_began_at.timestamp()
+    seen = workforce(began) if crawl.state == State.RUNNING else Workforce()
+    alerts = _alerts(crawl, now, seen)
     lists = {
         "alerts": alerts,
+        "answers": [{**bar, "share": f"{bar['share']:g}"} for bar in answer_bars(crawl)],
         "statuses": status_rows(progress["receipt"]["statuses"]),
         "skipped": skipped_rows(progress["receipt"]["skipped"]),
         "pages": [page_row(page) for page in last_pages(crawl)],
@@ -107,7 +107,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "bar": {"value": progress["done"], "max": max(progress["total"], 1)},
         "texts": {
             **_texts(crawl, progress),
-            "workers": "" if alerts else _workers(crawl),
+            "workers": "" if alerts else _workers(crawl, now, seen),
             "waits": "" if any(alert["tone"] == "warn" for alert in alerts) else _waits(crawl, now),
             "dead_letters": _dead_letters(crawl, len(letters)),
             "orphans": _orphans(crawl, len(orphaned)),
@@ -253,29 +253,27 @@ def _waits(crawl: Crawl, now: float) -> str:
     return waits_because(crawl, Crawl.objects.none()) if stands_still(crawl, now) else ""
 
 
-def _alerts(crawl: Crawl, now: float) -> list[Row]:
+def _alerts(crawl: Crawl, now: float, seen: Workforce) -> list[Row]:
     alerts = [*_hold_alert(crawl, now), *_start_alert(crawl)]
     if crawl.state != State.RUNNING:
         return alerts
-    try:
-        if live_workers() or _moved_lately(crawl, now):
-            return alerts
-        said = AUTOSCALED if has_autoscaler(queues.connection()) else NO_WORKER
-    except (ServiceDown, RedisError):
+    if not seen.has_redis:
         said = NO_REDIS
+    elif seen.live or _moved_lately(crawl, now) or now - crawl.round_began_at.timestamp() < START_S:
+        return alerts
+    else:
+        said = AUTOSCALED if seen.is_autoscaled else NO_WORKER
     return [*alerts, {"text": said, "tone": "warn"}]
 
 
-def _workers(crawl: Crawl) -> str:
+def _workers(crawl: Crawl, now: float, seen: Workforce) -> str:
     """How many of the workers that would be useful to all crawls run, as far as RQ lists any; not announced, because it
     changes often."""
-    if crawl.state != State.RUNNING:
+    if not seen.live:
         return ""
-    try:
-        running, wanted = running_and_wanted()
-    except (ServiceDown, RedisError):
-        return ""
-    return of_useful_workers(running, wanted) if running else ""
+    if not seen.wanted and _moved_lately(crawl, now):
+        return f"{text.counted(seen.live, 'worker')} {'runs' if seen.live == 1 else 'run'}."
+    return of_useful_workers(seen.live, seen.wanted)
 
 
 def _moved_lately(crawl: Crawl, now: float) -> bool:

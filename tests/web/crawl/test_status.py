@@ -24,6 +24,7 @@ from crawler.core.crawl.scaling import Steady
 from crawler.frontier.autoscalers import Membership
 from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.models import Crawl, Delivery
+from crawler.reports import workforce
 from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.status import NO_WORKER, status_of, summary_of
 from tests.factories import SITE, a_cancelled_crawl, a_crawl, a_delivery, a_finished_crawl, a_page
@@ -33,6 +34,8 @@ pytestmark = pytest.mark.django_db
 
 
 NOW = 1_800_000_000.0
+BEFORE: dict[str, Any] = {"round_began_at": timezone.now() - timedelta(minutes=1)}
+"""Of a crawl that was not started just now."""
 
 
 def status(crawl: Crawl, now: float | None = None) -> dict[str, Any]:
@@ -192,12 +195,49 @@ def test_a_crawl_that_moved_a_moment_ago_has_a_worker_whatever_rq_lists(real_red
     "sample",
     [
         [time.time() - 60, 10, 5],  # it stands still
-        [time.time() + 60, 1, 0],  # it was started just now, and nobody has done anything yet
+        [time.time() + 60, 1, 0],  # no worker has done anything yet
     ],
 )
 def test_without_a_worker_the_page_says_how_to_start_one(sample: list[float], real_redis: object) -> None:
-    crawl = a_crawl(samples=[sample])
+    crawl = a_crawl(samples=[sample], **BEFORE)
     assert alerts(crawl) == ["No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"]
+
+
+def test_a_crawl_that_was_started_just_now_may_have_workers_that_start_too(real_redis: object) -> None:
+    assert alerts(a_crawl()) == []
+
+
+def test_a_figure_of_before_the_crawl_says_nothing_of_its_workers(
+    workers: Callable[[int], None], real_redis: Redis
+) -> None:
+    workers(1)
+    store_figure(real_redis, ShownFigure(Steady(0), time.time() - 1))
+    assert status(a_crawl())["texts"]["workers"] == "1 of 1 useful worker runs."
+
+
+def test_no_worker_is_called_idle_while_pages_close(workers: Callable[[int], None], real_redis: Redis) -> None:
+    workers(1)
+    store_figure(real_redis, ShownFigure(Steady(0), time.time()))
+    moving = a_crawl(samples=[[time.time() - 1, 10, 5]], **BEFORE)
+    assert status(moving)["texts"]["workers"] == "1 worker runs."
+
+
+def test_the_workers_are_counted_once_for_all_that_is_said_of_them(
+    workers: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers(1)
+    counts = iter([1, 0, 0])
+    monkeypatch.setattr(workforce, "live_workers", lambda: next(counts))
+    seen = status(a_crawl(**BEFORE))
+    assert seen["lists"]["alerts"] == []
+    assert seen["texts"]["workers"].startswith("1 ")
+
+
+def test_the_responses_add_up_to_the_pages_beside_them() -> None:
+    crawl = a_crawl(discovered=6, outcomes={"2xx": 3, "4xx": 1, "dns": 1}, statuses={"200": 3, "404": 1})
+    seen = status(crawl)
+    answered = sum(int(bar["number"]) for bar in seen["lists"]["answers"])
+    assert answered == seen["progress"]["closed"] == 5
 
 
 @pytest.fixture
@@ -223,7 +263,7 @@ def workers(real_redis: Redis) -> Iterator[Callable[[int], None]]:
         (1, 2, "1 of 2 useful workers runs."),
         (1, 1, "1 of 1 useful worker runs."),
         (2, 1, "2 workers run; 1 would be enough now."),
-        (1, 0, "No worker is needed now; 1 runs."),
+        (1, 0, "No work for a worker now; 1 worker is ready."),
     ],
 )
 def test_a_running_crawl_says_how_many_useful_workers_run(
@@ -231,7 +271,7 @@ def test_a_running_crawl_says_how_many_useful_workers_run(
 ) -> None:
     workers(running)
     store_figure(real_redis, ShownFigure(Steady(wanted), time.time()))
-    assert status(a_crawl())["texts"]["workers"] == said
+    assert status(a_crawl(**BEFORE))["texts"]["workers"] == said
     assert status(a_finished_crawl())["texts"]["workers"] == ""
 
 
@@ -249,7 +289,7 @@ def test_while_no_worker_runs_the_page_says_only_that(real_redis: Redis) -> None
 
 
 def test_while_an_autoscaler_starts_the_first_worker_nobody_is_told_to_start_one(real_redis: Redis) -> None:
-    crawl = a_crawl()
+    crawl = a_crawl(**BEFORE)
     assert alerts(crawl) == [NO_WORKER]
     Membership(0, 1).beat(real_redis)
     assert alerts(crawl) == [AUTOSCALED]
