@@ -123,7 +123,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "change ID --delay 2 --concurrency 1": changed(delay=2.0, concurrency=1),
     "change ID --max-pages 500 --exclude '/archive/'": changed(max_pages=500, exclude=("/archive/",)),
     "change ID --without deadline --notify me@example.com": changed(deadline=None, notify_emails=("me@example.com",)),
-    "change ID --priority '/news/=9' --priority '.=3'": changed(priorities=("/news/=9", ".=3")),
+    "change ID --priority '/blog/=1'": changed(priorities=("/blog/=1",)),
     "dead-letters": told(SLOW, OTHER),
     "dead-letters --counts": told("timeout", "dns"),
     "dead-letters --outcome timeout --host example.com --since 2h": told(SLOW, without=OTHER),
