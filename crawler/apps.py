@@ -1,5 +1,5 @@
 """The app configuration: imports the operator's hooks, and registers system checks, the audit of account changes,
-database session limits and the migration check."""
+database session limits and the migration check; guards RQ's jobs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ class CrawlerConfig(AppConfig):
         from crawler import checks
         from crawler.accounts import account_changes
         from crawler.hooks import loading
+        from crawler.queueing import job_guard
         from crawler.storage import database  # they need the models
 
+        job_guard.install()
         loading.loaded()  # a hook that cannot be imported stops the start
         checks.register_all()
         account_changes.watch()

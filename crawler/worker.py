@@ -20,7 +20,7 @@ import click
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import SimpleWorker
-from rq.exceptions import StopRequested
+from rq.exceptions import DeserializationError, StopRequested
 from rq.job import Job
 from rq.queue import Queue
 from rq.worker import WorkerStatus
@@ -244,7 +244,7 @@ class Worker(SimpleWorker):
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()
-        if job.func_name != FETCH:  # another job may take minutes, and would block other workers from the hosts
+        if _name_of(job) != FETCH:  # another job may take minutes, and would block other workers from the hosts
             _fetch.connection_pool.close_idle()
         try:
             super().execute_job(job, queue)
@@ -279,6 +279,14 @@ class Worker(SimpleWorker):
             log.warning("the crawls could not be reconciled: %s", error)
         finally:
             close_old_connections()
+
+
+def _name_of(job: Job) -> str | None:
+    """The name of the job's function; None if the job cannot be read, which RQ records when it performs it."""
+    try:
+        return job.func_name
+    except DeserializationError:
+        return None
 
 
 def _exit_within(seconds: float) -> None:

@@ -53,7 +53,7 @@ def test_a_job_that_was_popped_as_the_worker_was_asked_to_end_is_begun(
 ) -> None:
     """RQ's own handler would raise between the two, and nobody would have the job."""
     queues = [Queue(name, connection=real_redis) for name in ("crawl", "fetch")]
-    jobs = [queues[1].enqueue("builtins.int") for _ in range(2)]
+    jobs = [queues[1].enqueue("crawler.jobs.notify") for _ in range(2)]
     pop = Queue.dequeue_any.__func__  # type: ignore[attr-defined]
 
     def popped(cls: type[Queue], *told: Any, **more: Any) -> Any:

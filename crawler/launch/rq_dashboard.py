@@ -15,6 +15,7 @@ from jinja2.ext import Extension
 from rq_dashboard import web  # type: ignore[import-untyped]  # it has no types
 from rq_dashboard.cli import main as dashboard  # type: ignore[import-untyped]  # the same
 
+from crawler.queueing import job_guard
 from crawler.redis_client import RedisClient
 from crawler.web.headers import ALWAYS
 from settings import environment
@@ -39,6 +40,7 @@ def connect(url: str, **_defaults: Any) -> tuple[None, RedisClient]:
 
 
 web.from_url = connect
+job_guard.install()
 
 _UNESCAPED = re.compile(r"<%=(?!.*\.html\(\) *%>)")  # those are escaped already
 
@@ -74,6 +76,11 @@ def _refuse_foreign() -> Response | None:
     if request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate" and "/view/" in request.path:
         return None  # following a link only shows a page
     return Response("Cross-site request refused.", 403)
+
+
+@web.blueprint.errorhandler(job_guard.JobRefused)  # type: ignore[untyped-decorator]
+def _refuse_job(error: job_guard.JobRefused) -> Response:
+    return Response(f"This job cannot be shown. {error}", 422, mimetype="text/plain")
 
 
 def check_version(found: str) -> None:

@@ -1,6 +1,7 @@
 """RQ.
 
 queues   queue names, job names, jobs of each kind
+job_guard  which jobs are run, and what is read of them
 workers  live workers, registration
 wakeups  enqueues ticks; keeps at least one job queued for each running crawl (R5, R8)
 startup  waits for Redis and the database when a process starts

@@ -33,7 +33,10 @@ QUICK = "the project's own worker"
 @pytest.mark.parametrize(
     "started_by", [name if name == QUICK else pytest.param(name, marks=pytest.mark.long) for name in STARTED_BY]
 )
-def test_what_is_queued_for_crawls_overtakes_the_fetch_jobs_that_wait(stack: Stack, started_by: str) -> None:
+def test_what_is_queued_for_crawls_overtakes_the_fetch_jobs_that_wait(
+    stack: Stack, started_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(stack.env, "CRAWLER_HOOKS", "tests.sleeping_jobs.Hook")
     workers = 2 if "pool of" in started_by else 1
     fetch, crawl = (Queue(name, connection=stack.redis) for name in ("fetch", "crawl"))
     # Any job will do: which one a worker takes is up to the names of its queues.

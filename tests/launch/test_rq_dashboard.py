@@ -22,6 +22,7 @@ from rq_dashboard.web import setup_rq_connection
 from crawler.launch.rq_dashboard import HEADERS, USER, check_version, connect
 from tests.conftest import free_port
 from tests.evil import TEXTS, a_failed_job
+from tests.planted_jobs import plant
 from tests.stack import Stack
 
 SECRET = "only-for-tests"
@@ -88,6 +89,16 @@ def test_a_job_is_data_until_the_page_has_escaped_it(dashboard: Any, redis_url: 
     redis.close()
     assert TEXTS["html"] not in page.text
     assert (told.mimetype, TEXTS["html"] in told.json["exc_info"]) == ("application/json", True)
+
+
+def test_it_shows_planted_jobs_and_makes_nothing_of_them(dashboard: Any, real_redis: Redis, tmp_path: Path) -> None:
+    planted = plant(real_redis, tmp_path)
+    with dashboard.test_client() as browser:
+        assert browser.get("/0/data/jobs/crawl/queued/10/desc/1.json", auth=PASSWORD).status_code == 200
+        shown = {name: browser.get(f"/0/data/job/{job.id}.json", auth=PASSWORD) for name, job in planted.items()}
+    assert {name for name, page in shown.items() if page.status_code != 200} == {"meta"}
+    assert "It contains posix.mkdir. Only plain values are read" in shown["meta"].text
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_answer_has_security_headers(dashboard: Any) -> None:

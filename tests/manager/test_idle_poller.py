@@ -22,7 +22,7 @@ from crawler.manager import reconcile as reconcile_module
 from crawler.manager.idle_poller import MAX_POLL_S, POLL_INTERVAL_S, poll_while_idle
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, Notice, Page
-from crawler.queueing import queues
+from crawler.queueing import job_guard, queues
 from tests.bench import Bench
 from tests.manager.test_rescue_job import planted
 from tests.site import Reply, page
@@ -155,9 +155,10 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
 
 @BUSY
 def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at_the_crawls(
-    bench: Bench, handlers_are_put_back: None
+    bench: Bench, handlers_are_put_back: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """RQ's worker gets the signal; the process that does its job reads in Redis that it did."""
+    monkeypatch.setattr(job_guard, "PERMITTED", job_guard.PERMITTED | {f"{__name__}.{watch_that_is_stopped.__name__}"})
     leave_nothing_to_do(bench)
     stopped_watch.clear()
     Queue("fetch", connection=queues.connection()).enqueue(watch_that_is_stopped)

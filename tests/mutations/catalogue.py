@@ -44,6 +44,9 @@ LOGINS = "crawler/accounts/logins.py"
 PERMISSIONS = "crawler/accounts/permissions.py"
 API_CALLERS = "crawler/api/callers.py"
 CSV = "crawler/exports/csv.py"
+JOB_GUARD = "crawler/queueing/job_guard.py"
+WEB_FORWARDED = "crawler/web/forwarded.py"
+WEB_UPLOADS = "crawler/web/uploads.py"
 WEB_HEADERS = "crawler/web/headers.py"
 PAGE_ROW_TEMPLATE = "crawler/templates/crawler/rows/page.html"
 
@@ -653,5 +656,29 @@ MUTATIONS = (
         "    if public_only:\n",
         "    if False:\n",
         "tests/manager/test_reach.py::test_links_and_redirects_of_an_added_page_are_no_further",
+    ),
+    Mutation(
+        "run-foreign-jobs",
+        "A worker runs the crawler's own jobs only",
+        JOB_GUARD,
+        "if job.instance is not None or job.func_name not in PERMITTED:",
+        "if job.instance is not None:",
+        "tests/queueing/test_job_guard.py::test_a_worker_refuses_them_and_goes_on",
+    ),
+    Mutation(
+        "believe-any-proxy",
+        "X-Forwarded-Proto counts from trusted proxies alone",
+        WEB_FORWARDED,
+        "            request.META.pop(SCHEME, None)\n",
+        "",
+        "tests/web/test_forwarded.py::test_only_a_trusted_proxy_says_that_a_request_came_by_https",
+    ),
+    Mutation(
+        "store-what-strangers-send",
+        "A body is refused by its length before it is read",
+        WEB_UPLOADS,
+        "        if length <= limit:\n",
+        "        if length <= limit or scopes is None:\n",
+        "tests/web/test_uploads.py::test_a_stranger_stores_nothing",
     ),
 )
