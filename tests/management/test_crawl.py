@@ -17,7 +17,6 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from crawler import conf
 from crawler.core.access.credentials import parse
 from crawler.core.crawl.completion import State
 from crawler.crawls.control import cancel, hold, pause
@@ -229,7 +228,8 @@ def test_settings_that_the_workers_of_bin_up_do_not_have_are_refused(
     have = settings_of_workers(os.environ)
     monkeypatch.setenv("CRAWLER_HOOKS", "my_hooks.Prices")
     monkeypatch.setenv("CRAWLER_LOG_LEVEL", "ERROR")  # of this command alone
-    with announced(tmp_path, "http://127.0.0.1:8123", conf.redis_url(), have):
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    with announced(tmp_path, "http://127.0.0.1:8123", "unix:///a/socket", have):
         assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private") == 2
     line = capsys.readouterr().err
     assert (
@@ -246,6 +246,7 @@ def test_the_settings_of_an_installation_on_another_redis_do_not_matter(
     settings.DATA_DIR = str(tmp_path)
     Membership(0, 1).beat(queues.connection())
     monkeypatch.setenv("CRAWLER_HOOK_SECONDS", "3")
+    monkeypatch.setenv("REDIS_URL", "redis://here:1/0")
     with announced(tmp_path, "http://127.0.0.1:8123", "redis://elsewhere:1/0", {}):
         assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private", "--detach") == 0
 

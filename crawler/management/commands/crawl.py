@@ -184,8 +184,9 @@ class Command(CrawlerCommand):
 def check_workers() -> None:
     """BadInput if `bin/up` runs with other settings than this command has: its workers would crawl by theirs."""
     note = running(conf.data_dir())
-    if note is None or note.redis != note.digest(conf.redis_url()):
-        return
+    redis_url = os.environ.get("REDIS_URL", "")
+    if note is None or (redis_url and note.redis != note.digest(redis_url)):
+        return  # nothing runs, or on another Redis
     if names := lacking(note, os.environ):
         raise BadInput(
             "settings",
