@@ -109,6 +109,22 @@ def active_crawls() -> int:
     return int(settings.CRAWLER_ACTIVE_CRAWLS)
 
 
+def stored_pages() -> int:
+    """Pages that a user's crawls may store; 0 = no limit."""
+    return int(settings.CRAWLER_STORED_PAGES)
+
+
+def stored_mb() -> int:
+    """Megabytes of content that a user's crawls may keep; 0 = no limit."""
+    return int(settings.CRAWLER_STORED_MB)
+
+
+def max_list_bytes() -> int | None:
+    """Bytes of a list once it is unpacked; None = no limit."""
+    megabytes = float(settings.CRAWLER_LIST_MB)
+    return int(megabytes * 1_000_000) if megabytes else None
+
+
 def pages_a_day() -> int:
     """Pages a user's crawls may request per day (UTC); 0 = no limit."""
     return int(settings.CRAWLER_PAGES_A_DAY)

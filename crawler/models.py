@@ -88,6 +88,7 @@ class Crawl(models.Model):
     limits = models.JSONField(default=dict)  # `core.crawl.completion.Limit` -> pages it closed
     requests = models.BigIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
+    kept_bytes = models.BigIntegerField(default=0, db_default=0)  # of content that was stored
     retries = models.BigIntegerField(default=0)
     samples = models.JSONField(default=list)  # recent progress, see `core.crawl.progress`
     priorities = models.JSONField(default=list)  # of its pages, highest first

@@ -9,6 +9,13 @@ DEBUG = False
 SECRET_KEY = environment.secret_key(None)
 ALLOWED_HOSTS = environment.allowed_hosts([])
 
+# Quotas: for an installation of several users. 0 switches one off.
+CRAWLER_ACTIVE_CRAWLS = int(environment.number("CRAWLER_ACTIVE_CRAWLS", 20, least=0))
+CRAWLER_PAGES_A_DAY = int(environment.number("CRAWLER_PAGES_A_DAY", 1_000_000, least=0))
+CRAWLER_STORED_PAGES = int(environment.number("CRAWLER_STORED_PAGES", 5_000_000, least=0))
+CRAWLER_STORED_MB = int(environment.number("CRAWLER_STORED_MB", 50_000, least=0))
+CRAWLER_LIST_MB = environment.number("CRAWLER_LIST_MB", 1000, least=0)
+
 STATIC_ROOT = ROOT / "staticfiles"  # noqa: F405 (filled by `manage.py collectstatic`)
 environment.require_redis_password(REDIS_URL)  # noqa: F405
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False

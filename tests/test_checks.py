@@ -102,3 +102,26 @@ def test_production_does_not_start_with_the_embedded_redis(python: str, tmp_path
     said = run(OF_THE_PLACE, python, tmp_path, REDIS_URL="")
     assert said.returncode == 1
     assert said.stderr.startswith("REDIS_URL is not set. Production requires it")
+
+
+QUOTAS = """
+from django.conf import settings
+
+for name in ("ACTIVE_CRAWLS", "PAGES_A_DAY", "STORED_PAGES", "STORED_MB", "LIST_MB"):
+    print(getattr(settings, f"CRAWLER_{name}"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "limits"),
+    [
+        ({}, [20, 1_000_000, 5_000_000, 50_000, 1000]),
+        ({"CRAWLER_ACTIVE_CRAWLS": "0", "CRAWLER_STORED_MB": "7"}, [0, 1_000_000, 5_000_000, 7, 1000]),
+    ],
+    ids=["defaults", "chosen"],
+)
+def test_production_has_quotas_and_zero_switches_one_off(
+    python: str, tmp_path: Path, given: dict[str, str], limits: list[int]
+) -> None:
+    said = run(["-c", QUOTAS], python, tmp_path, **given)
+    assert [float(line) for line in said.stdout.splitlines()] == limits, said.stderr

@@ -21,6 +21,14 @@ class Allowance(models.Model):
     pages_a_day = models.PositiveIntegerField(
         null=True, blank=True, help_text="Empty = as CRAWLER_PAGES_A_DAY says, 0 = no limit."
     )
+    stored_pages = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Empty = as CRAWLER_STORED_PAGES says, 0 = no limit."
+    )
+    stored_mb = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Megabytes of kept content. Empty = as CRAWLER_STORED_MB says, 0 = no limit.",
+    )
 
     def __str__(self) -> str:
         return f"allowance of {self.user}"

@@ -5,9 +5,20 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from django.contrib.auth.models import User
+from django.db.models import Sum
 
 from crawler import conf
-from crawler.core.access.quotas import NO_LIMIT, Quota, Used, check_start, pages_left, quota_of
+from crawler.core.access.quotas import (
+    NO_LIMIT,
+    Quota,
+    Stored,
+    Used,
+    check_start,
+    check_stored,
+    pages_left,
+    quota_of,
+    storage_exhausted,
+)
 from crawler.core.crawl.completion import State
 from crawler.models import NOT_OVER, Crawl
 from crawler.storage import sql
@@ -17,20 +28,30 @@ def quota(user: int) -> Quota:
     """The quota of the user with this key: from their allowance, else from the settings; none if the user was
     deleted."""
     facts = User.objects.filter(pk=user).values_list(
-        "is_superuser", "allowance__active_crawls", "allowance__pages_a_day"
+        "is_superuser",
+        "allowance__active_crawls",
+        "allowance__pages_a_day",
+        "allowance__stored_pages",
+        "allowance__stored_mb",
     )
     found = facts.first()
     if found is None:
         return NO_LIMIT
-    is_superuser, active_crawls, pages_a_day = found
-    usual = Quota(conf.active_crawls(), conf.pages_a_day())
-    return quota_of(usual, active_crawls, pages_a_day, is_superuser=is_superuser)
+    is_superuser, *own = found
+    usual = Quota(conf.active_crawls(), conf.pages_a_day(), conf.stored_pages(), conf.stored_mb())
+    return quota_of(usual, *own, is_superuser=is_superuser)
 
 
 def used(user: int, now: datetime) -> Used:
     """What the user has used."""
     active = Crawl.objects.filter(owner=user, state__in=NOT_OVER).count()
-    return Used(active, sql.pages_on(user, now.astimezone(UTC).date()))
+    return Used(active, sql.pages_on(user, now.astimezone(UTC).date()), stored(user))
+
+
+def stored(user: int) -> Stored:
+    """What the user's crawls store, by the counters of their rows."""
+    sums = Crawl.objects.filter(owner=user).aggregate(pages=Sum("discovered"), kept=Sum("kept_bytes"))
+    return Stored(sums["pages"] or 0, sums["kept"] or 0)
 
 
 def check(user: User | None, now: datetime) -> None:
@@ -38,7 +59,7 @@ def check(user: User | None, now: datetime) -> None:
     if user is None:
         return
     limits = quota(user.pk)
-    if limits.active_crawls or limits.pages_a_day:
+    if limits != NO_LIMIT:
         check_start(limits, used(user.pk, now), now)
 
 
@@ -48,6 +69,21 @@ def claim(user: User | None, now: datetime) -> None:
     if user is not None:
         User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()  # ticks may count pages meanwhile
         check(user, now)
+
+
+def check_room(user: int | None, whose: str = "your") -> None:
+    """OverQuota unless the user's crawls may store more."""
+    limits = NO_LIMIT if user is None else quota(user)
+    if user is not None and (limits.stored_pages or limits.stored_mb):
+        check_stored(limits, stored(user), whose)
+
+
+def no_room(user: int | None) -> str:
+    """Why the user's crawls may store no more, for all who see them; "" = they may."""
+    limits = NO_LIMIT if user is None else quota(user)
+    if user is None or not (limits.stored_pages or limits.stored_mb):
+        return ""
+    return storage_exhausted(limits, stored(user), "its owner's")
 
 
 def left(user: int, now: datetime) -> int | None:

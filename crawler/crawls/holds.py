@@ -56,6 +56,17 @@ def _hold_for_quota(crawl_id: UUID, until: datetime) -> None:
         log.info("crawl %s is held until %s: %s", crawl_id, until, why, extra=logs.of(crawl_id))
 
 
+def check_room(crawl: Crawl) -> bool:
+    """Whether the crawls of the owner may store more. Otherwise a running crawl with open pages is paused with the
+    reason: only a user makes room, by deleting crawls, or with a larger quota."""
+    why = quotas.no_room(crawl.owner_id)
+    if not why or not queries.has_open(crawl.id):
+        return True
+    if control.pause(crawl.id, why):
+        log.warning("crawl %s is paused: %s", crawl.id, why, extra=logs.of(crawl.id))
+    return False
+
+
 HOLD_TIME = timedelta(seconds=3)  # then the capacity is checked again
 CHECK_INTERVAL_S = 0.25  # seconds for which a process believes that there is room: ticks may be many and short
 NOTICE_INTERVAL_S = 3600  # at most one notice per crawl that it is held

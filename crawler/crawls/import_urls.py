@@ -25,7 +25,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from redis.exceptions import RedisError
 
-from crawler import clock, encryption, logs
+from crawler import clock, conf, encryption, logs
 from crawler.accounts import quotas
 from crawler.accounts.permissions import check_private
 from crawler.core.access.credentials import request_headers
@@ -126,7 +126,7 @@ def load_list(
     _check_credential_hosts(options, sealed)
     options = with_login(options, sealed, own_hosts((), options, listed=True))
     sign = _LoaderHeartbeat()
-    items = entries_of(_pieces(stream, name, sign.beat), name, columns)
+    items = entries_of(_pieces(stream, name, sign.beat), name, columns, max_bytes=conf.max_list_bytes())
     first = list(islice(items, LINES_PER_TRANSACTION))  # a list that is none is refused before anything is made
     with services_needed():
         queues.connection().ping()
@@ -134,6 +134,7 @@ def load_list(
     with _discard_on_error(crawl), services_needed():
         report = ListReport()
         for chunk in chain([first], _chunks(items)):
+            quotas.check_room(crawl.owner_id)
             report = _insert_chunk(crawl.id, chunk, report)
             if on_chunk is not None:
                 on_chunk(report, [item for item in chunk if isinstance(item, Invalid)])

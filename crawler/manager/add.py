@@ -11,7 +11,7 @@ from django.db import transaction
 from redis.exceptions import RedisError
 
 from crawler import clock, logs
-from crawler.accounts import audit
+from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import installation_hosts
 from crawler.core.access.reach import Namer, is_limited, may_add_hosts, private_hosts_for
 from crawler.core.crawl.completion import State
@@ -70,6 +70,7 @@ def add(
         crawl = _locked(crawl_id)
         if crawl is None:
             return None
+        quotas.check_room(crawl.owner_id, "its owner's")
         was_over = crawl.is_over
         limited = is_limited(by, crawl.chosen.private_hosts)
         done = additions.add(crawl_id, wanted, now, again=again, handed_out=handed_out, public_only=limited)

@@ -15,7 +15,7 @@ from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import clean_up
 from crawler.crawls.credentials import check_credentials, check_login
-from crawler.crawls.holds import check_capacity, enforce_quota, hold, note_shortage_from, retry_on_outage
+from crawler.crawls.holds import check_capacity, check_room, enforce_quota, hold, note_shortage_from, retry_on_outage
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import ReleaseResult
 from crawler.logs import about
@@ -242,4 +242,4 @@ def _can_dispatch(context: TickContext, *, has_stored: bool) -> bool:
     enforce_quota(context.crawl)
     is_running = Crawl.objects.filter(id=context.id, state=State.RUNNING).exists()
     may_log_in = is_running and check_credentials(context.crawl) and check_login(context.crawl)
-    return may_log_in and check_capacity(context.crawl, has_stored=has_stored)
+    return may_log_in and check_room(context.crawl) and check_capacity(context.crawl, has_stored=has_stored)

@@ -20,7 +20,7 @@ from crawler.models import Crawl
 from crawler.storage import sql
 
 COUNTER_FIELDS = (
-    *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
+    *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "kept_bytes", "retries"),
     *("samples", "flow", "priorities", "recent"),
 )
 """Columns of the crawl's row that a transaction updates."""
@@ -33,6 +33,7 @@ class CounterChange:
     discovered: int = 0
     requests: int = 0
     bytes: int = 0
+    kept_bytes: int = 0
     retries: int = 0
     closed: int = 0
     reopened: int = 0
@@ -65,6 +66,7 @@ class CounterChange:
     def count_requests(self, result: PageResult) -> None:
         self.requests += result.requests
         self.bytes += result.bytes
+        self.kept_bytes += sum(place[2] for place in result.kept.values() if not isinstance(place, str))
 
     def count_reopened(self, outcome: str, http_status: int | None, pages: int) -> None:
         self.outcomes[outcome] -= pages
@@ -91,6 +93,7 @@ def _add(crawl: Crawl, change: CounterChange, now: float) -> None:
     crawl.limits = {limit: limits[limit] for limit in Limit if limits[limit] > 0}
     crawl.requests += change.requests
     crawl.bytes += change.bytes
+    crawl.kept_bytes += change.kept_bytes
     crawl.retries += change.retries
     crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
     flow = Flow(change.discovered + change.reopened, change.closed, change.retries, change.dead_letters)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.accounts import quotas
-from crawler.core.access.quotas import Quota, Used
+from crawler.core.access.quotas import Quota, Stored, Used
 from crawler.core.crawl.completion import State
 from crawler.core.errors import OverQuota
 from crawler.storage import sql
@@ -41,7 +41,7 @@ def test_crawls_that_are_over_do_not_count() -> None:
         a_crawl(ann, state=state)
     a_crawl(a_person("bob"))
     sql.add(ann.pk, 7, NOW.timestamp())
-    assert quotas.used(ann.pk, NOW) == Used(active_crawls=3, pages_today=7)
+    assert quotas.used(ann.pk, NOW) == Used(active_crawls=3, pages_today=7, stored=Stored(pages=len(State)))
 
 
 def test_a_claim_is_refused_at_the_limit(settings: Any) -> None:
@@ -53,6 +53,28 @@ def test_a_claim_is_refused_at_the_limit(settings: Any) -> None:
     a_crawl(ann)
     with pytest.raises(OverQuota):
         quotas.claim(ann, NOW)
+
+
+def test_a_deleted_crawl_frees_what_it_stored(settings: Any) -> None:
+    settings.CRAWLER_STORED_PAGES = 12
+    ann = a_person()
+    a_finished_crawl(ann, discovered=8, kept_bytes=500)
+    large = a_finished_crawl(ann, discovered=4, kept_bytes=70)
+    assert quotas.stored(ann.pk) == Stored(12, 570)
+    with pytest.raises(OverQuota, match="Your crawls store 12 pages"):
+        quotas.claim(ann, NOW)
+    large.delete()
+    quotas.claim(ann, NOW)
+    assert (quotas.no_room(ann.pk), quotas.no_room(None)) == ("", "")
+
+
+def test_the_storage_of_one_person_may_be_larger(settings: Any) -> None:
+    settings.CRAWLER_STORED_MB = 1
+    ann = a_person()
+    a_finished_crawl(ann, kept_bytes=1_000_000)
+    assert quotas.no_room(ann.pk).startswith("its owner's crawls keep 1 MB of content")
+    an_allowance(ann, stored_mb=0)
+    assert quotas.no_room(ann.pk) == ""
 
 
 def test_crawls_without_an_owner_have_no_limit(settings: Any) -> None:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
+from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import OverQuota
 from crawler.crawls import control
 from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
 from crawler.crawls.start import start_crawl
+from crawler.manager.add import add
 from crawler.manager.reconcile import scan
-from crawler.models import Crawl, Disagreement, Notice, Schedule, Usage
+from crawler.models import Crawl, Disagreement, Notice, PageFacts, Schedule, Usage
 from crawler.reports import text
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import receipt_of
 from crawler.reports.text import Verb
 from crawler.storage import sql
 from tests.bench import Bench
-from tests.factories import a_person
+from tests.content.storages import kept_in
+from tests.factories import a_finished_crawl, a_person
 from tests.manager.test_rescue_job import planted, start_a_worker
 from tests.site import page
 
@@ -198,6 +202,36 @@ def test_a_held_crawl_can_be_cancelled(bench: Bench, ann: User, settings: Any) -
     the_next_day(crawl)
     scan()
     assert bench.state() == "cancelled"
+
+
+@pytest.mark.site(CHAIN)
+def test_a_crawl_whose_owner_may_store_no_more_waits_until_something_is_deleted(
+    bench: Bench, ann: User, settings: Any
+) -> None:
+    settings.CRAWLER_STORED_PAGES = 12
+    full = a_finished_crawl(ann, discovered=11)
+    crawl = start(bench, ann)
+    bench.work()
+    assert bench.state() == "paused"
+    said = "its owner's crawls store 12 pages, and may store 12; delete some of these crawls to make room."
+    assert any(said in sentence for sentence in why_of(refreshed(crawl))["sentences"])
+    with pytest.raises(OverQuota, match="Its owner's crawls store 12 pages"):
+        add(crawl.id, [f"{bench.site.url}/a"], by=OPERATOR)
+    full.delete()
+    assert control.resume(crawl.id)
+    bench.work()
+    assert bench.state() == "finished"
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page()})
+def test_kept_content_is_counted_as_it_is_stored(bench: Bench, tmp_path: Path, settings: Any) -> None:
+    kept_in(tmp_path, settings)
+    crawl = bench.start(keep=("html",))
+    bench.work()
+    places = PageFacts.objects.filter(crawl=crawl).values_list("kept", flat=True)
+    lengths = [kept["html"][2] for kept in places]
+    assert len(lengths) == 2
+    assert refreshed(crawl).kept_bytes == sum(lengths)
 
 
 def test_why_says_that_it_goes_on_by_itself(bench: Bench, ann: User, settings: Any) -> None:

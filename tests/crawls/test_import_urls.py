@@ -22,7 +22,7 @@ from django.db.models.functions import Now
 from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.errors import BadInput, LoadStopped, ServiceDown
+from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
 from crawler.core.url_lists.entries import Invalid, ListReport
 from crawler.core.url_lists.reader import Columns
 from crawler.crawls import import_urls
@@ -31,6 +31,7 @@ from crawler.crawls.delete import delete
 from crawler.crawls.import_urls import LOADER_TIMEOUT, load_list
 from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Notice, Page
+from tests.factories import a_person
 
 HOST = "http://127.0.0.1:8801"
 MANY = 3 * import_urls.LINES_PER_TRANSACTION
@@ -201,6 +202,23 @@ def test_of_what_is_no_list_nothing_is_left(data: bytes, name: str, columns: Col
     assert refused.value.field == field
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
+
+
+def test_a_list_that_unpacks_to_more_than_the_limit_is_refused(settings: Any) -> None:
+    settings.CRAWLER_LIST_MB = 0.1
+    small = gzip.compress(numbered(40_000))
+    with pytest.raises(BadInput, match="larger than 100,000 bytes once it is unpacked"):
+        loaded(small, "urls.txt.gz")
+    assert not Crawl.objects.exists()
+    settings.CRAWLER_LIST_MB = 0
+    assert loaded(small, "urls.txt.gz").discovered == 40_000
+
+
+def test_a_list_beyond_what_its_owner_may_store_is_not_imported(settings: Any) -> None:
+    settings.CRAWLER_STORED_PAGES, settings.CRAWLER_PRIVATE_HOSTS = 10, ["127.0.0.1"]
+    with pytest.raises(OverQuota, match="may store 10; delete some"):
+        load_list(BytesIO(numbered(MANY)), "urls.txt", CrawlOptions(), owner=a_person())
+    assert not Crawl.objects.exists()
 
 
 def test_of_a_list_whose_disk_fails_nothing_is_left() -> None:

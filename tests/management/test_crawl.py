@@ -185,6 +185,8 @@ def test_one_good_start_url_is_enough(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_failed_login_ends_the_command_with_the_reason_and_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     crawl = make_running()
+    crawl.options = {**crawl.options, "login_url": "http://site.test/login"}
+    crawl.save()
     with elsewhere(lambda: pause(crawl.id, "the log-in at http://site.test/login has failed")):
         assert crawl_and_exit("--resume", str(crawl.id)) == 1
     first, again, other = capsys.readouterr().err.splitlines()

@@ -227,6 +227,10 @@ class Quota(Schema):
     most_active_crawls: int | None = Field(description="Null: no limit.")
     pages_today: int = Field(description="Pages requested today, in UTC.")
     most_pages_a_day: int | None
+    stored_pages: int = Field(description="Pages that your crawls store; deleting a crawl frees them.")
+    most_stored_pages: int | None
+    stored_mb: int = Field(description="Megabytes of content that they keep.")
+    most_stored_mb: int | None
 
 
 class Me(Schema):
@@ -250,10 +254,23 @@ def quota_of(may: quotas.Quota, has: quotas.Used) -> dict[str, Any]:
         "most_active_crawls": may.active_crawls or None,
         "pages_today": has.pages_today,
         "most_pages_a_day": may.pages_a_day or None,
+        "stored_pages": has.stored.pages,
+        "most_stored_pages": may.stored_pages or None,
+        "stored_mb": has.stored.bytes // quotas.BYTES_PER_MB,
+        "most_stored_mb": may.stored_mb or None,
     }
 
 
-QUOTA_EXAMPLE = {"active_crawls": 1, "most_active_crawls": 10, "pages_today": 120, "most_pages_a_day": None}
+QUOTA_EXAMPLE = {
+    "active_crawls": 1,
+    "most_active_crawls": 10,
+    "pages_today": 120,
+    "most_pages_a_day": None,
+    "stored_pages": 4711,
+    "most_stored_pages": 5_000_000,
+    "stored_mb": 0,
+    "most_stored_mb": 50_000,
+}
 EXAMPLE: dict[str, Any] = {
     "id": 1,
     "name": "nightly build",

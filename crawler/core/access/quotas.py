@@ -1,4 +1,4 @@
-"""Quotas of a user: active crawls, and pages per day. Days are in UTC; 0 = no limit."""
+"""Quotas of a user: active crawls, pages per day, and what their crawls store. Days are in UTC; 0 = no limit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from crawler.core.errors import OverQuota
 from crawler.core.text.quantities import count, counted
 
 RETRY_AFTER_S = 60  # an arbitrary time after which a crawl may be over
+BYTES_PER_MB = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,16 @@ class Quota:
 
     active_crawls: int = 0  # crawls that are not over
     pages_a_day: int = 0  # requested, by all crawls together
+    stored_pages: int = 0  # rows of pages of all their crawls, finished ones too
+    stored_mb: int = 0  # megabytes of content that these crawls keep
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the crawls of a user store. Deleting one frees it."""
+
+    pages: int = 0
+    bytes: int = 0  # of kept content
 
 
 @dataclass(frozen=True)
@@ -25,23 +36,51 @@ class Used:
 
     active_crawls: int
     pages_today: int
+    stored: Stored = Stored()
 
 
 NO_LIMIT = Quota()
 
 
-def quota_of(default: Quota, active_crawls: int | None, pages_a_day: int | None, *, is_superuser: bool) -> Quota:
+def quota_of(
+    default: Quota,
+    active_crawls: int | None,
+    pages_a_day: int | None,
+    stored_pages: int | None = None,
+    stored_mb: int | None = None,
+    *,
+    is_superuser: bool,
+) -> Quota:
     """The quota of a user. None = the default, which is without limit for superusers."""
     rest = NO_LIMIT if is_superuser else default
     return Quota(
         rest.active_crawls if active_crawls is None else active_crawls,
         rest.pages_a_day if pages_a_day is None else pages_a_day,
+        rest.stored_pages if stored_pages is None else stored_pages,
+        rest.stored_mb if stored_mb is None else stored_mb,
     )
 
 
 def pages_left(quota: Quota, used: Used) -> int | None:
     """Pages that may still be requested today; None = no limit."""
     return max(0, quota.pages_a_day - used.pages_today) if quota.pages_a_day else None
+
+
+def storage_exhausted(quota: Quota, stored: Stored, whose: str) -> str:
+    """Why no more may be stored, and what to do; "" = more may. `whose`: "your", "its owner's"."""
+    if quota.stored_pages and stored.pages >= quota.stored_pages:
+        what = f"store {counted(stored.pages, 'page')}, and may store {count(quota.stored_pages)}"
+    elif quota.stored_mb and stored.bytes >= quota.stored_mb * BYTES_PER_MB:
+        what = f"keep {count(stored.bytes // BYTES_PER_MB)} MB of content, and may keep {count(quota.stored_mb)} MB"
+    else:
+        return ""
+    return f"{whose} crawls {what}; delete some of these crawls to make room"
+
+
+def check_stored(quota: Quota, stored: Stored, whose: str = "your") -> None:
+    """OverQuota unless more may be stored."""
+    if why := storage_exhausted(quota, stored, whose):
+        raise OverQuota(f"{why[0].upper()}{why[1:]}.", retry_after=RETRY_AFTER_S)
 
 
 def check_start(quota: Quota, used: Used, now: datetime) -> None:
@@ -58,6 +97,7 @@ def check_start(quota: Quota, used: Used, now: datetime) -> None:
             f"{count(quota.pages_a_day)} a day. Start this one after midnight (UTC).",
             retry_after=max(1, round((next_day(now) - now).total_seconds())),
         )
+    check_stored(quota, used.stored)
 
 
 def next_day(now: datetime) -> datetime:

@@ -18,7 +18,7 @@ class HoldReason(StrEnum):
 
     USER = "user"  # by `crawls.control.pause`
     CREDENTIALS = "credentials"  # they cannot be decrypted; by `crawls.credentials.check_credentials`
-    LOGIN = "login"  # it has failed; by `crawls.credentials.check_login`
+    LOGIN = "login"  # it has failed, or its owner may store no more; by `check_login`, `check_room` in `crawls`
     DAILY_QUOTA = "daily_quota"  # of its owner; by `crawls.holds.enforce_quota`
     CAPACITY = "capacity"  # of Redis, the database or the content storage (`Shortage`); by `crawls.holds.hold`
 
@@ -68,7 +68,7 @@ def credentials_message() -> str:
 
 
 def login_message(reason: str) -> str:
-    """For users: why a crawl that logs in is paused."""
+    """For users: why a crawl is paused whose log-in failed, or whose owner may store no more."""
     return f"It is paused: {reason}. Resume it to try again."
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.json_lines import has_objects, row_of
-from crawler.core.url_lists.reader import NUL, Columns, Layout, Line, layout_of, lines_of, rows_of
+from crawler.core.url_lists.reader import MAX_BYTES, NUL, Columns, Layout, Line, layout_of, lines_of, rows_of
 from crawler.core.url_lists.values import BadValue, Values, values_of
 from crawler.core.urls.normalise import from_person, normalise
 
@@ -40,14 +40,18 @@ class Invalid(NamedTuple):
 
 
 def entries_of(
-    pieces: Iterable[bytes], file_name: str, columns: Columns | None = None, max_lines: int = MAX_LINES
+    pieces: Iterable[bytes],
+    file_name: str,
+    columns: Columns | None = None,
+    max_lines: int = MAX_LINES,
+    max_bytes: int | None = MAX_BYTES,
 ) -> Iterator[Entry | Invalid]:
     """An item for each line of a list: text with one URL per line, a table (CSV), or JSON objects (JSONL).
 
     Blank lines are skipped, in text also comments (#), in a table the header. Raises BadInput
     ("list", "list_column", "priority_column"), before the first item whenever it is no list of URLs at all.
     """
-    lines = (line for line in lines_of(pieces) if line.fault or line.text.strip())
+    lines = (line for line in lines_of(pieces, max_bytes) if line.fault or line.text.strip())
     beginning = list(islice(lines, PROBED_LINES))
     _refuse_noise(beginning, file_name)
     whole = chain(beginning, lines)

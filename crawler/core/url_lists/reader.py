@@ -37,15 +37,17 @@ class Line(NamedTuple):
     fault: str  # why it is invalid; "" = valid
 
 
-def lines_of(pieces: Iterable[bytes], max_bytes: int = MAX_BYTES) -> Iterator[Line]:
-    """The lines of a file in pieces of any size; BadInput("list") when it cannot be read to its end.
+def lines_of(pieces: Iterable[bytes], max_bytes: int | None = MAX_BYTES) -> Iterator[Line]:
+    """The lines of a file in pieces of any size; BadInput("list") when it cannot be read to its end, or has more than
+    `max_bytes` once it is unpacked (None = no limit).
 
     1. Unpack gzip, which is known by its first bytes.
     2. Decode UTF-16 when its byte order mark says so, and drop UTF-8's.
     3. Cut at LF, CRLF or CR. What a line has beyond MAX_LENGTH is dropped, and the line marked.
     4. Decode each line as UTF-8, else as Latin-1, if that makes text of it.
     """
-    plain = _within(max_bytes, _as_utf8(_unpacked(pieces)))
+    unpacked = _as_utf8(_unpacked(pieces))
+    plain = unpacked if max_bytes is None else _within(max_bytes, unpacked)
     for number, line in enumerate(_cut(plain), start=1):
         text, fault = _decoded(line)
         yield Line(number, text, fault)

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crawler import clock
+from crawler import clock, conf
 from crawler.core.access.reach import OPERATOR
 from crawler.core.crawl.placement import MAX_URLS, Added, Placement
 from crawler.core.errors import BadInput
@@ -88,7 +88,7 @@ def _parts(options: dict[str, Any], place: Placement) -> Iterator[Sequence[str |
     with opened(options["list"]) as stream:
         name = "stdin" if options["list"] == STDIN else Path(options["list"]).name
         pieces = iter(lambda: stream.read(PIECE_BYTES), b"")
-        items = entries_of(pieces, name, Columns(options["list_column"]))
+        items = entries_of(pieces, name, Columns(options["list_column"]), max_bytes=conf.max_list_bytes())
         while lines := list(islice(items, MAX_URLS)):
             now = clock.epoch_seconds()
             yield [of_line(line, place, now) for line in lines]

@@ -200,7 +200,7 @@ def _to_go_on(crawl: Crawl) -> str:
     """The line to type once a person has ended the hold."""
     command = f"bin/crawl --resume {crawl.id}"
     line = f"To resume it: {command}"
-    if not crawl.pause_reason:
+    if not crawl.pause_reason or not crawl.chosen.login_url:
         return line
     return f"{line}\nWith other values for the log-in form, all of them: {command} --login-field NAME=VALUE ..."
 

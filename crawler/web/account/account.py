@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from crawler import clock, conf
 from crawler.accounts import logins, quotas
 from crawler.accounts.logins import TooManyTries
+from crawler.core.access.quotas import BYTES_PER_MB
 from crawler.core.text.quantities import count
 from crawler.web.account.login import refused
 from crawler.web.decorators import page, person
@@ -128,11 +129,13 @@ def quota_lines(who: User) -> list[str]:
     return [
         f"Crawls that are not over: {count(has.active_crawls)} ({_limit(may.active_crawls)})",
         f"Pages requested today, in UTC: {count(has.pages_today)} ({_limit(may.pages_a_day)})",
+        f"Pages your crawls store: {count(has.stored.pages)} ({_limit(may.stored_pages)})",
+        f"Content they keep: {count(has.stored.bytes // BYTES_PER_MB)} MB ({_limit(may.stored_mb, ' MB')})",
     ]
 
 
-def _limit(number: int) -> str:
-    return f"at most {count(number)}" if number else "no limit"
+def _limit(number: int, unit: str = "") -> str:
+    return f"at most {count(number)}{unit}" if number else "no limit"
 
 
 @sensitive_post_parameters()

@@ -6,7 +6,16 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from crawler.core.access.quotas import Quota, Used, check_start, next_day, pages_left, quota_of
+from crawler.core.access.quotas import (
+    Quota,
+    Stored,
+    Used,
+    check_start,
+    next_day,
+    pages_left,
+    quota_of,
+    storage_exhausted,
+)
 from crawler.core.errors import OverQuota
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -53,6 +62,31 @@ def test_at_the_limit_of_pages_it_says_when_to_come_again() -> None:
     with pytest.raises(OverQuota, match=r"requested 1,200 pages today, and may request 1,000 a day") as refused:
         check_start(Quota(0, 1000), Used(0, 1200), NOON)
     assert refused.value.retry_after == 12 * 3600
+
+
+@pytest.mark.parametrize(
+    ("quota", "stored", "why"),
+    [
+        (Quota(), Stored(10**9, 10**15), ""),
+        (Quota(stored_pages=100), Stored(99, 10**15), ""),
+        (
+            Quota(stored_pages=1000),
+            Stored(1200, 0),
+            "your crawls store 1,200 pages, and may store 1,000; delete some of these crawls to make room",
+        ),
+        (Quota(stored_mb=2), Stored(10**9, 1_999_999), ""),
+        (
+            Quota(stored_mb=2),
+            Stored(0, 2_500_000),
+            "your crawls keep 2 MB of content, and may keep 2 MB; delete some of these crawls to make room",
+        ),
+    ],
+)
+def test_at_the_limit_of_storage_it_says_the_number_and_what_to_do(quota: Quota, stored: Stored, why: str) -> None:
+    assert storage_exhausted(quota, stored, "your") == why
+    if why:
+        with pytest.raises(OverQuota, match=f"Y{why[1:]}"):
+            check_start(quota, Used(0, 0, stored), NOON)
 
 
 @pytest.mark.parametrize(("limit", "pages", "left"), [(0, 10**9, None), (5, 3, 2), (5, 5, 0), (5, 9, 0)])
