@@ -9,6 +9,7 @@ from crawler.redis_client import django_rq_connection
 from settings import environment, sign_in
 
 ROOT = environment.ROOT
+environment.keep_files_private()
 DATA_DIR = environment.data_dir()
 
 INSTALLED_APPS = [

@@ -11,8 +11,10 @@ import re
 import secrets
 import ssl
 import stat
+import sys
 import warnings
 from collections.abc import Container, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +42,8 @@ LIBPQ_TIMEOUTS = {
 }
 """Parameters of libpq: a lost server is detected within 14 s. DATABASE_URL may override them. The server's side, and
 the reason: `crawler.storage.database`."""
+FOR_OTHERS = 0o077
+"""The permissions of group and others."""
 MAX_SOCKET_PATH_BYTES = 103
 """Of a Unix socket, on macOS; Linux has 107."""
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,11 +74,19 @@ _env = _Env()
 _Env.read_env(ROOT / ".env")
 
 
+def keep_files_private() -> None:
+    """Files that this process and its children create can be read by its user alone. Those of `collectstatic` are for
+    web servers of other users."""
+    if "collectstatic" not in sys.argv:
+        os.umask(FOR_OTHERS)
+
+
 def data_dir() -> Path:
-    """The folder of the database, mails and the embedded Redis; created if missing."""
+    """The folder of the database, mails and the embedded Redis; created if missing, and closed to other users."""
     path = Path(_env.str("CRAWLER_DATA_DIR", default=str(ROOT / ".data")))
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _close_to_others(path)
     except OSError as error:
         raise ImproperlyConfigured(
             f"The data folder {path} cannot be created ({error.strerror}). "
@@ -85,6 +97,19 @@ def data_dir() -> Path:
             f"The data folder {path} is not writable. Make it writable, or name another one in CRAWLER_DATA_DIR."
         )
     return path
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take the rights of other users from a data folder of this user, and from what is directly in it or in that of the
+    embedded Redis: earlier versions left them by the umask. The folder comes last: it says whether this was done."""
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or not found.st_mode & FOR_OTHERS or found.st_mode & stat.S_ISVTX:
+        return  # one like /tmp is not ours to close
+    for path in (*folder.iterdir(), *folder.glob("redis/*"), folder):
+        with suppress(FileNotFoundError):  # a temporary file of another process
+            one = path.lstat()
+            if one.st_uid == found.st_uid and not stat.S_ISLNK(one.st_mode):
+                path.chmod(stat.S_IMODE(one.st_mode) & ~FOR_OTHERS)
 
 
 def folder_of(package: str) -> Path:
@@ -239,7 +264,9 @@ def content_storage(default_folder: Path) -> dict[str, Any]:
     place, _, options = value.partition("?")
     given = dict(parse_qsl(options))
     if not place or place.startswith(("/", ".")):
-        return {"BACKEND": FILES, "OPTIONS": {"location": place or str(default_folder), **given}}
+        modes = {f"{kind}_permissions_mode": given.pop(f"{kind}_permissions_mode", "") for kind in PRIVATE_MODES}
+        private = {name: _mode(value, PRIVATE_MODES[name.partition("_")[0]]) for name, value in modes.items()}
+        return {"BACKEND": FILES, "OPTIONS": {"location": place or str(default_folder), **private, **given}}
     if place.startswith("s3://"):
         if not (find_spec("storages") and find_spec("boto3")):
             raise ImproperlyConfigured(
@@ -254,6 +281,19 @@ def content_storage(default_folder: Path) -> dict[str, Any]:
         f"CRAWLER_CONTENT_STORAGE is {value!r}. It must be a folder such as /srv/content, a bucket such as "
         "s3://bucket/prefix, or the dotted name of a Django storage class."
     )
+
+
+PRIVATE_MODES = {"file": 0o600, "directory": 0o700}
+
+
+def _mode(value: str, default: int) -> int:
+    """Permissions such as 640."""
+    try:
+        return int(value, 8) if value else default
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"CRAWLER_CONTENT_STORAGE names the permissions {value!r}; write them as chmod does, such as 640."
+        ) from None
 
 
 def allowed_hosts(default: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -39,9 +40,21 @@ SERVICE = {
     "EnvironmentFile": "/etc/crawler.env",
     "Restart": "always",
     "KillMode": "mixed",
+    "UMask": "0077",
+    "CapabilityBoundingSet": "",
+    "LockPersonality": "yes",
     "NoNewPrivileges": "yes",
+    "PrivateDevices": "yes",
+    "ProtectKernelModules": "yes",
+    "ProtectKernelTunables": "yes",
     "ReadWritePaths": "/var/lib/crawler",
+    "RestrictAddressFamilies": "AF_UNIX AF_INET AF_INET6 AF_NETLINK",
+    "SystemCallArchitectures": "native",
 }
+RUN_BROWSERS = {WORKER, AUTOSCALE}
+"""Chromium's sandbox needs user namespaces and chroot, and its scripts memory that is written and executed."""
+MOST_EXPOSED = {True: 3.0, False: 2.0}
+"""The exposure that `systemd-analyze security` gives at most, from 0 to 10; with browsers and without."""
 
 
 def unit(name: str) -> ConfigParser:
@@ -82,6 +95,25 @@ def test_a_service_is_started_again_for_ever_and_stopped_with_the_others(name: s
     assert float(service["Service"]["RestartSec"]) > 0
     assert service["Unit"]["StartLimitIntervalSec"] == "0"
     assert (service["Unit"]["PartOf"], service["Install"]["WantedBy"]) == ("crawler.target", "crawler.target")
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_only_services_with_browsers_may_do_what_a_browser_needs(name: str) -> None:
+    service = unit(name)["Service"]
+    restricted = {"MemoryDenyWriteExecute", "RestrictNamespaces"} & set(service)
+    assert restricted == (set() if name in RUN_BROWSERS else {"MemoryDenyWriteExecute", "RestrictNamespaces"})
+    assert service["SystemCallFilter"].split() == ["@system-service", *(["chroot"] if name in RUN_BROWSERS else [])]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze on this machine")
+@pytest.mark.parametrize("name", SERVICES)
+def test_systemd_finds_little_that_is_exposed(name: str) -> None:
+    command = ["systemd-analyze", "security", "--offline=true", str(FOLDER / name)]
+    examined = subprocess.run(command, check=False, capture_output=True, text=True)
+    found = re.search(r"exposure level for \S+: ([\d.]+)", examined.stdout)
+    if found is None:
+        pytest.skip("this systemd-analyze does not examine files")
+    assert float(found[1]) <= MOST_EXPOSED[name in RUN_BROWSERS]
 
 
 @pytest.mark.parametrize("name", SERVICES)

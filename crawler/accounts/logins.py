@@ -16,8 +16,9 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from hashlib import sha256
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
@@ -165,9 +166,47 @@ BEGAN, SEEN = "began", "seen"
 SEEN_INTERVAL_S = 300.0  # how often a session in use is written
 
 
+OLD_KEY_LENGTH = 32  # of the sessions of the version before, whose row has the key of the cookie
+
+
+def session_row(key: str) -> str:
+    """The primary key of a session's row: a digest, so that nobody who reads the table can take over a session. The key
+    is random, so the digest needs no salt."""
+    return sha256(key.encode()).hexdigest()[:40]
+
+
+def _renamed(key: str) -> bool:
+    """Whether there is a session of the version before with this key; its row gets the digest. A digest from the table
+    is longer, so it is never taken for a key."""
+    former = Session.objects.filter(session_key=key)
+    return len(key) == OLD_KEY_LENGTH and former.exists() and bool(former.update(session_key=session_row(key)))
+
+
 class SessionStore(InDatabase):
-    """Django's sessions in the database. An idle one lasts as long as Django's setting says, one in use no longer than
-    CRAWLER_SESSION_DAYS."""
+    """Django's sessions in the database, under digests of their keys. An idle one lasts as long as Django's setting
+    says, one in use no longer than CRAWLER_SESSION_DAYS."""
+
+    def exists(self, session_key: str) -> bool:
+        return bool(super().exists(session_row(session_key)))
+
+    def create_model_instance(self, data: dict[str, Any]) -> Session:
+        row = super().create_model_instance(data)
+        row.session_key = session_row(row.session_key)
+        return cast(Session, row)
+
+    def delete(self, session_key: str | None = None) -> None:
+        if key := session_key or self.session_key:
+            super().delete(session_row(key))
+
+    def _get_session_from_db(self) -> Session | None:
+        key = self.session_key or ""
+        current = Session.objects.filter(session_key=session_row(key), expire_date__gt=clock.now())
+        row = current.first()
+        if row is None and _renamed(key):
+            row = current.first()
+        if row is None:
+            self._session_key = None
+        return row
 
     def load(self) -> dict[str, Any]:
         held: dict[str, Any] = super().load()

@@ -58,7 +58,7 @@ def test_a_login_takes_no_key_that_was_there_before(ann: User, way: str) -> None
         browser.post("/login/", {"username": "ann", "password": "secret"})
     assert key(browser) != planted.session_key
     assert browser.get("/").status_code == 200
-    assert not Session.objects.filter(pk=planted.session_key).exists()
+    assert not Session.objects.filter(pk=logins.session_row(planted.session_key)).exists()
 
 
 def test_another_password_is_another_key_and_ends_the_other_logins(ann: User, browser: Client) -> None:
@@ -68,7 +68,7 @@ def test_another_password_is_another_key_and_ends_the_other_logins(ann: User, br
     assert browser.post("/account/password/", typed).status_code == 302
     assert key(browser) != before
     assert [browser.get("/").status_code, other.get("/").status_code] == [200, 302]
-    assert not Session.objects.filter(pk=before).exists()
+    assert not Session.objects.filter(pk=logins.session_row(before)).exists()
 
 
 def test_after_a_logout_the_key_opens_nothing(browser: Client) -> None:
@@ -133,3 +133,24 @@ def test_pages_are_shown_though_the_session_cannot_be_written(
     later(monkeypatch, 301)
     monkeypatch.setattr(logins.SessionStore, "save", cannot)
     assert browser.get("/").status_code == 200
+
+
+def test_the_table_has_no_key_with_which_one_could_log_in(browser: Client) -> None:
+    row = Session.objects.get()
+    assert row.pk == logins.session_row(key(browser))
+    thief = Client()
+    thief.cookies[configured.SESSION_COOKIE_NAME] = row.pk
+    assert thief.get("/").status_code == 302
+    assert browser.get("/").status_code == 200
+
+
+def test_a_session_of_the_version_before_goes_on_and_gets_its_digest(browser: Client) -> None:
+    Session.objects.update(session_key=key(browser))
+    assert browser.get("/").status_code == 200
+    assert Session.objects.get().pk == logins.session_row(key(browser))
+
+
+def test_a_logout_deletes_the_row(browser: Client) -> None:
+    browser.post("/logout/")
+    assert not Session.objects.filter(pk=logins.session_row(key(browser))).exists()
+    assert Session.objects.count() <= 1  # that of the next visitor

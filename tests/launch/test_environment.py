@@ -15,6 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy
 from settings import environment
 
+PRIVATE = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
+
 
 def test_a_secret_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / "secret"
@@ -45,6 +47,31 @@ def test_without_one_it_is_the_socket_in_the_data_folder(tmp_path: Path, monkeyp
     monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path / "the data"))
     assert environment.redis_url() == f"unix://{tmp_path}/the%20data/redis/redis.sock"
     assert stat.S_IMODE((tmp_path / "the data").stat().st_mode) == 0o700
+
+
+def modes(*paths: Path) -> list[int]:
+    return [stat.S_IMODE(path.stat().st_mode) for path in paths]
+
+
+def test_a_data_folder_of_an_earlier_version_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tmp_path / "data"
+    database, content, dump = data / "db.sqlite3", data / "content", data / "redis" / "dump.rdb"
+    for folder in (content, dump.parent):
+        folder.mkdir(parents=True)
+    for file in (database, dump):
+        file.touch()
+    for path, mode in ((data, 0o755), (content, 0o755), (dump.parent, 0o755), (database, 0o644), (dump, 0o644)):
+        path.chmod(mode)
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(data))
+    environment.data_dir()
+    assert modes(data, content, dump.parent, database, dump) == [0o700, 0o700, 0o700, 0o600, 0o600]
+
+
+def test_a_folder_like_tmp_is_not_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o1777)
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path))
+    environment.data_dir()
+    assert tmp_path.stat().st_mode & 0o7777 == 0o1777
 
 
 @pytest.fixture
@@ -206,8 +233,13 @@ def test_another_word_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("value", "backend", "options"),
     [
-        ("", environment.FILES, {"location": "/default"}),
-        ("/srv/content", environment.FILES, {"location": "/srv/content"}),
+        ("", environment.FILES, {"location": "/default", **PRIVATE}),
+        ("/srv/content", environment.FILES, {"location": "/srv/content", **PRIVATE}),
+        (
+            "/srv/content?file_permissions_mode=640&directory_permissions_mode=750",
+            environment.FILES,
+            {"location": "/srv/content", "file_permissions_mode": 0o640, "directory_permissions_mode": 0o750},
+        ),
         (
             "s3://bucket/some/prefix?endpoint_url=https://s3.test&region_name=eu",
             environment.S3,
@@ -232,7 +264,12 @@ def test_content_is_kept_where_it_is_said(
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [("bucket", "must be a folder"), ("ftp://host/path", "must be a folder"), ("s3://bucket", "django-storages")],
+    [
+        ("/srv?file_permissions_mode=rw", "such as 640"),
+        ("bucket", "must be a folder"),
+        ("ftp://host/path", "must be a folder"),
+        ("s3://bucket", "django-storages"),
+    ],
 )
 def test_a_place_for_content_that_cannot_be_used_is_named(
     monkeypatch: pytest.MonkeyPatch, value: str, said: str
