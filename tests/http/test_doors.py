@@ -61,6 +61,7 @@ KNOWN = {
     "notices/send.py": "the errors of the mail server in EMAIL_URL",
     "launch/embedded_redis.py": "the Redis it has begun itself, on a socket of this machine",
     "launch/up.py": "the web server it has begun itself",
+    "launch/web_worker.py": "reads from connections that clients have opened",
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
     "http/cookies.py": "describes requests to Python's cookie jar",

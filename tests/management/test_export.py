@@ -87,7 +87,7 @@ def test_content_that_no_crawl_kept_is_no_file(format: str, tmp_path: Path, caps
     with pytest.raises(SystemExit) as ended:
         call_command("export", str(make_crawl().id), "--format", format, "--output", str(tmp_path / "file"))
     assert ended.value.code == 2
-    assert "start one that does, with --keep" in capsys.readouterr().err
+    assert "start one that keeps it (--keep" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
