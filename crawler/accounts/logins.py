@@ -200,12 +200,16 @@ class SessionStore(InDatabase):
 
     def _get_session_from_db(self) -> Session | None:
         key = self.session_key or ""
-        current = Session.objects.filter(session_key=session_row(key), expire_date__gt=clock.now())
-        row = current.first()
+        row = self._row_of(key)
         if row is None and _renamed(key):
-            row = current.first()
-        if row is None:
-            self._session_key = None
+            row = self._row_of(key)
+        self._session_key = key if row else None
+        return row
+
+    def _row_of(self, key: str) -> Session | None:
+        """The row, unless it has expired. Django looks for `_session_key`, and removes it if there is none."""
+        self._session_key = session_row(key)
+        row: Session | None = super()._get_session_from_db()  # type: ignore[misc]  # the stubs lack it
         return row
 
     def load(self) -> dict[str, Any]:
