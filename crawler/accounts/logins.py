@@ -170,7 +170,7 @@ OLD_KEY_LENGTH = 32  # of the sessions of the version before, whose row has the 
 
 
 def session_row(key: str) -> str:
-    """The primary key of a session's row: a digest, so that nobody who reads the table can take over a session. The key
+    """The primary key of a session's row: a digest, so that reading the table gives access to no session. The key
     is random, so the digest needs no salt."""
     return sha256(key.encode()).hexdigest()[:40]
 

@@ -2,7 +2,7 @@
 their address takes.
 
 Django reads a form as soon as a view, or the check of the CSRF token, asks for one of its fields, and then stores the
-files in it on the disk, whoever sends them.
+files in it on the disk, even those of a client that is not logged in.
 """
 
 from __future__ import annotations
