@@ -52,6 +52,11 @@ def tries_of(what: str) -> str:
     return f"{PREFIX}:tries:{what}"
 
 
+def slow_call_of(user: int) -> str:
+    """string with a TTL of two minutes: the user's preview or channel test is in progress, in some web process"""
+    return f"{PREFIX}:slow-call:{user}"
+
+
 def calls_of(who: str) -> str:
     """string with a TTL of a minute: calls of the API"""
     return f"{PREFIX}:calls:{who}"
