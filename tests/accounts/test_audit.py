@@ -310,6 +310,31 @@ def test_the_command_shows_it(ann: User, real_redis: object) -> None:
     assert said("--act", "craw") == said("--who", "bob") == said("--about", "nothing") == ""
 
 
+def test_the_command_takes_a_crawl_as_the_others_do(ann: User, real_redis: object) -> None:
+    def said(about: str) -> list[str]:
+        out = StringIO()
+        call_command("audit", "--about", about, "--json", stdout=out)
+        return [json.loads(line)["id"] for line in out.getvalue().splitlines()]
+
+    older, newer = (str(a_crawl(ann).id) for _ in range(2))
+    for crawl in (older, newer):
+        a_browser(ann).post(f"/crawls/{crawl}/cancel")
+    gone = "ffffffff-0000-4000-8000-000000000001"
+    AuditEntry.objects.create(act="crawl.deleted", kind="crawl", key=gone, name="gone.test")
+    assert said("@last") == said(newer[:13]) == said(newer.upper()) == [newer]
+    assert said("example.com") == [older, newer]
+    assert said("https://example.com/") == [newer]
+    assert said("ffffffff-0000") == [gone], "a deleted crawl"
+
+
+def test_the_command_refuses_a_beginning_of_several_crawls(capsys: pytest.CaptureFixture[str]) -> None:
+    for last in "12":
+        AuditEntry.objects.create(act="crawl.deleted", kind="crawl", key=f"ffffffff-0000-4000-8000-00000000000{last}")
+    with pytest.raises(SystemExit):
+        call_command("audit", "--about", "ffff")
+    assert "Several crawls begin with ffff; type more of the ID" in capsys.readouterr().err
+
+
 def test_the_log_is_written_to_however_redis_is(ann: User, settings: Any) -> None:
     settings.REDIS_URL = NOWHERE
     a_browser(ann).post(f"/crawls/{a_crawl(ann).id}/cancel")

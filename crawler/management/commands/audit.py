@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -13,16 +14,19 @@ from django.db.models import Q, QuerySet
 from crawler import clock
 from crawler.core.errors import BadInput
 from crawler.management.base import CrawlerCommand, Exit
+from crawler.management.crawls import MAX_CANDIDATES, NEWEST, crawl_of
 from crawler.models import AuditEntry
 
 MAX_DAYS = 36_500
+ABOUT = "only actions on this: a crawl's ID, the beginning of it, a site (all its crawls), @last, an account, ..."
 
 EXAMPLES = """\
 examples:
   python manage.py audit
   python manage.py audit --days 30 --act login
   python manage.py audit --who ann --json
-  python manage.py audit --about 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+  python manage.py audit --about 5a0a5a2e
+  python manage.py audit --about @last
 
 An ACT is a prefix such as "crawl", or a name such as "crawl.deleted". The newest entries come last.
 
@@ -43,7 +47,7 @@ class Command(CrawlerCommand):
         parser.add_argument("--days", type=float, default=7.0, metavar="N", help="how far back (default: 7)")
         parser.add_argument("--act", default="", metavar="ACT", help="only actions that begin with this, such as login")
         parser.add_argument("--who", default="", metavar="NAME", help="only actions of this account or system user")
-        parser.add_argument("--about", default="", metavar="ID", help="only actions on this crawl, account, ...")
+        parser.add_argument("--about", default="", metavar="ID", help=ABOUT)
         parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -61,8 +65,29 @@ def _found(options: dict[str, Any]) -> QuerySet[AuditEntry]:
     if options["who"]:
         entries = entries.filter(actor=options["who"])
     if options["about"]:
-        entries = entries.filter(Q(key=options["about"]) | Q(name=options["about"]))
+        entries = entries.filter(_about(options["about"].strip()))
     return entries
+
+
+def _about(typed: str) -> Q:
+    """What a user named: exactly as the log has it, or else a crawl, also a deleted one. Raises BadInput if there is no
+    newest crawl, or if several crawls begin like this."""
+    exact = Q(key=typed) | Q(name=typed)
+    if typed.lower() == NEWEST:
+        return Q(key=str(crawl_of(typed).id))
+    if AuditEntry.objects.filter(exact).exists():
+        return exact
+    logged = AuditEntry.objects.filter(kind="crawl", key__startswith=typed.lower())
+    keys = list(logged.order_by("key").values_list("key", flat=True).distinct()[: MAX_CANDIDATES + 1])
+    if len(keys) > 1:
+        named = [f"\n  {key}" for key in keys[:MAX_CANDIDATES]]
+        more = "\n  ..." if len(keys) > MAX_CANDIDATES else ""
+        raise BadInput("about", f"Several crawls begin with {typed}; type more of the ID:{''.join(named)}{more}")
+    if keys:
+        return Q(key=keys[0])
+    with suppress(BadInput):
+        return Q(key=str(crawl_of(typed).id))
+    return exact  # nothing: the log is empty of it
 
 
 def plain(entry: AuditEntry) -> dict[str, Any]:
