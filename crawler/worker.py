@@ -120,6 +120,7 @@ class Worker(SimpleWorker):
         self._jobs_done, self._started_at = 0, time.monotonic()
         self._needs_restart = self._was_stopped = False
         self._is_permanent = False  # not a burst worker
+        self._early_stop: int | None = None  # a signal that came before RQ's handlers
         self._registration = ExitStack()
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
@@ -220,9 +221,24 @@ class Worker(SimpleWorker):
             raise
 
     def register_birth(self) -> None:
-        """As RQ's, and keep the registration alive from then on, also while a job runs."""
+        """As RQ's, and keep the registration alive from then on, also while a job runs.
+
+        RQ installs its handlers of signals after it: a worker that is ended in between would stay registered.
+        """
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, self._note_early_stop)
         super().register_birth()  # type: ignore[no-untyped-call]  # RQ gives it no types
         self._registration.enter_context(Heartbeat(self._keep_registered, REGISTER_INTERVAL_S))
+
+    def _note_early_stop(self, signum: int, frame: Any) -> None:
+        self._early_stop = signum
+
+    def check_for_suspension(self, burst: bool) -> None:
+        """As RQ's; it is the first that RQ calls where it handles the end."""
+        if self._early_stop is not None:
+            signum, self._early_stop = self._early_stop, None
+            self.request_stop(signum, None)
+        super().check_for_suspension(burst)
 
     def register_death(self) -> None:
         self._registration.close()  # first, else it would register again

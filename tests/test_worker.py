@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 from rq import Queue
+from rq import Worker as WorkerOfRq
 
 from crawler import worker
 from crawler.fetcher import loop
@@ -46,6 +47,25 @@ def stop(monkeypatch: pytest.MonkeyPatch) -> Iterator[StopRequest]:
     yield request
     for number, handler in before:
         signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_that_is_ended_while_it_starts_is_not_left_registered(
+    transactional_db: None, real_redis: Redis, stop: StopRequest, monkeypatch: pytest.MonkeyPatch, signum: int
+) -> None:
+    """RQ registers a worker before it installs its handlers."""
+    starting = Worker(["crawl"], connection=real_redis)
+    subscribe = starting.subscribe
+
+    def ended_meanwhile() -> None:
+        assert WorkerOfRq.all(connection=real_redis) != []
+        os.kill(os.getpid(), signum)
+        subscribe()
+
+    monkeypatch.setattr(starting, "subscribe", ended_meanwhile)
+    starting.work()
+    assert stop.is_set()
+    assert WorkerOfRq.all(connection=real_redis) == []
 
 
 def test_a_job_that_was_popped_as_the_worker_was_asked_to_end_is_begun(
