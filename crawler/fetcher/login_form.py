@@ -164,7 +164,7 @@ class LoginForm:
         if not is_own(url, self._own_hosts):
             raise LoginFailed(
                 f"{what} {origin_of(url)}, which is not one of the crawl's own hosts; if it belongs to the site, start "
-                f"the crawl with it as a further host (--host {host_of(url)})"
+                f"the crawl with {host_of(url)} among its “Further hosts”"
             )
 
 

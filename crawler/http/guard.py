@@ -47,6 +47,7 @@ HOW_TO_ALLOW = by_surface(
     page="",  # the form has a button for those who may
     api="; a superuser may allow it with `allow_private`",
 )
+FOR_NOTICES = "; allow it by CRAWLER_PRIVATE_HOSTS"  # nothing else permits it there
 FOR_DNS64 = "in a network that reaches IPv4 by DNS64, allow {} by CRAWLER_PRIVATE_HOSTS"
 
 
@@ -135,22 +136,22 @@ def guard_of(private_hosts: Iterable[str]) -> Guard:
     return Guard(tuple(private_hosts), conf.ports())
 
 
-def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = False) -> None:
+def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = False, how: str = HOW_TO_ALLOW) -> None:
     """Raise BadInput for an address that the guard would refuse when connecting."""
     try:
         host, port = host_and_port(url)
     except ValueError:
         raise BadInput(field, "This URL is invalid: its host or port cannot be read.") from None
-    check_host(guard, host, port, host if is_secret else url, field)
+    check_host(guard, host, port, host if is_secret else url, field, how)
 
 
-def check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> None:
+def check_host(guard: Guard, host: str, port: int, shown: str, field: str, how: str = HOW_TO_ALLOW) -> None:
     try:
         guard.resolve(host, port)
     except PortRefused as error:
         raise BadInput(field, f"{shown} is refused: {error}") from None
     except AddressRefused as error:
-        raise RefusedAddress(field, f"{shown} is refused: {error}{HOW_TO_ALLOW}") from None
+        raise RefusedAddress(field, f"{shown} is refused: {error}{how}") from None
     except (FetchTimeout, NotConnected) as error:
         raise BadInput(field, f"{shown} cannot be checked: {error}. Try again later") from None
     except NameNotFound:

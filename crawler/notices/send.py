@@ -24,7 +24,7 @@ from crawler.http.client import HttpFetcher, gateway_of
 from crawler.http.connector import Gateway
 from crawler.http.errors import FetchError
 from crawler.http.fetcher import Limits
-from crawler.http.guard import Guard, guard_of
+from crawler.http.guard import FOR_NOTICES, Guard, guard_of
 
 MAX_SUBJECT = 200  # characters of a mail's subject
 _RETRY_STATUSES = frozenset({408, 425, 429})  # the 4xx that mean "not now"
@@ -97,7 +97,9 @@ def _judge(response: Response) -> str:
     if status is not None and 200 <= status <= 299:  # accepted, even if its body could not be read
         return f"the receiver answered {status}"
     if status is None:
-        raise TransportError(response.error, permanent=response.outcome is Outcome.PRIVATE_ADDRESS)
+        is_private = response.outcome is Outcome.PRIVATE_ADDRESS
+        how = FOR_NOTICES if is_private and "CRAWLER_PRIVATE_HOSTS" not in response.error else ""
+        raise TransportError(f"{response.error}{how}", permanent=is_private)
     redirected = "; redirects are not followed" if 300 <= status <= 399 else ""
     is_refused = 400 <= status <= 499 and status not in _RETRY_STATUSES
     raise TransportError(f"the receiver answered {status}{redirected}", permanent=is_refused)

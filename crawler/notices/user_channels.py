@@ -20,7 +20,7 @@ from crawler.core.channels.kind import Message
 from crawler.core.crawl.notices import OF_A_CRAWL, Event, chosen_events
 from crawler.core.errors import BadInput, SealBroken
 from crawler.http.fetcher import Limits
-from crawler.http.guard import check_web_address, guard_of
+from crawler.http.guard import FOR_NOTICES, check_web_address, guard_of
 from crawler.models import Channel, Delivery
 from crawler.notices.delivery import UNREADABLE_ADDRESS
 from crawler.notices.send import TransportError, send
@@ -143,7 +143,7 @@ def _fill(channel: Channel, wanted: Wanted) -> None:
     events = _events(wanted.events)
     if wanted.address and CHANNELS[wanted.transport].is_web:
         hidden = is_secret(wanted.transport, address)
-        check_web_address(guard_of(installation_hosts()), address, "address", is_secret=hidden)
+        check_web_address(guard_of(installation_hosts()), address, "address", is_secret=hidden, how=FOR_NOTICES)
     channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.transport
     channel.address = encryption.seal_address(address) if is_encrypted(wanted.transport) else address
     channel.events = list(events)

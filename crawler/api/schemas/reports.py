@@ -13,6 +13,7 @@ from pydantic import Field
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import by_position
 from crawler.api.schemas.crawl import CRAWL_LINE_EXAMPLE, ROOT, CrawlLine
+from crawler.core.text.controls import Surface, spoken
 from crawler.models import Crawl
 from crawler.reports import comparison
 from crawler.reports.catalogue import report
@@ -185,7 +186,7 @@ def entry_of(crawl: Crawl, report: Report, number: int | None) -> dict[str, Any]
         "noun": report.noun,
         "is_finding": report.is_finding,
         "number": number,
-        "lacking": report.lacking(crawl),
+        "lacking": spoken(report.lacking(crawl), Surface.API),
         "url": f"{ROOT}/{crawl.id}/reports/{report.slug}",
     }
 

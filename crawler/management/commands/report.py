@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from crawler.core.text.controls import Surface, spoken
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Crawl
@@ -55,7 +56,7 @@ class Command(CrawlerCommand):
     def _show(self, crawl: Crawl, report: Report, as_json: bool) -> int:
         lacking = report.lacking(crawl)
         if lacking:
-            self.say(lacking)
+            self.say(spoken(lacking, Surface.COMMAND))
             return Exit.NOT_DONE
         names, rows = [column.name for column in report.whole_columns], report.rows(crawl)
         self.print_rows(names, rows, as_json=as_json)

@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from crawler.core.crawl.messages import EXTERNAL
 from crawler.core.crawl.outcomes import ERRORS, Outcome
 from crawler.core.html import link_codec
+from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import answer, chunked, site_pages
@@ -30,6 +31,11 @@ from crawler.reports.catalogue.report import (
     page_column,
 )
 from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
+
+_CHECKED = by_surface(
+    command="--externals check", page="“Links to other sites: check each of them once”", api='`externals` "check"'
+)
+
 
 Of = Callable[[Crawl], QuerySet[Page]]
 """The link targets of a report."""
@@ -138,10 +144,7 @@ def _in_order(ids: Sequence[int]) -> list[Page]:
 def _externals_unchecked(crawl: Crawl) -> str:
     if crawl.chosen.externals == "check":
         return ""
-    return (
-        "This crawl did not ask for links to other sites. Crawl again with “Links to other sites: check each of them "
-        "once” (--externals check)."
-    )
+    return f"This crawl did not ask for links to other sites. Crawl again with {_CHECKED}."
 
 
 def _report(of: Of, **words: Any) -> Report:

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, Min, QuerySet
 
 from crawler.core.html.simhash import alike
+from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import chunked, html_pages
@@ -29,6 +30,9 @@ from crawler.reports.catalogue.report import (
     Whole,
     page_column,
 )
+
+_COMPARED = by_surface(command="--near-duplicates", page="“Find near-duplicates”", api="`near_duplicates`")
+
 
 _GROUPS = (Column("first", "The first of them", Kind.URL), PAGES)
 _MEMBERS = (
@@ -142,7 +146,7 @@ def _alike_whole(crawl: Crawl) -> Iterator[Cells]:
 def _not_compared(crawl: Crawl) -> str:
     if crawl.chosen.near_duplicates:
         return ""
-    return "This crawl did not compare what pages say. Crawl again with “Find near-duplicates” (--near-duplicates)."
+    return f"This crawl did not compare what pages say. Crawl again with {_COMPARED}."
 
 
 _report = partial(Report, group=Group.CONTENT, columns=_GROUPS, noun="group")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from crawler.core.text.controls import by_surface
 from crawler.models import Crawl
 from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import RESPONSE, Group, Line, Report, Selected, page_column
 from crawler.reports.links import knows_orphans, orphans
+
+_SITEMAPS = by_surface(command="--sitemaps", page="“Read the site's sitemaps”", api="`sitemaps`")
 
 
 def _lines(crawl: Crawl) -> Selected:
@@ -19,9 +22,7 @@ def _line(page: int, url: str, outcome: str, http_status: int | None, title: str
 def _lacking(crawl: Crawl) -> str:
     if knows_orphans(crawl):
         return ""
-    return (
-        "This crawl read no sitemaps, or followed no links. Crawl again with “Read the site's sitemaps” (--sitemaps)."
-    )
+    return f"This crawl read no sitemaps, or followed no links. Crawl again with {_SITEMAPS}."
 
 
 ORPHANS = Report(

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from crawler.core.crawl.options import NEVER
 from crawler.core.crawl.page_load import FAILED
+from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, PageLoad
 from crawler.reports.catalogue.page_queries import site_pages
 from crawler.reports.catalogue.report import (
@@ -24,6 +25,9 @@ from crawler.reports.catalogue.report import (
     Whole,
     page_column,
 )
+
+_RENDERED = by_surface(command="--render auto", page="“Render in a browser”", api='`render` "auto"')
+
 
 _PAGE = Column("page", "On the page", Kind.URL)
 _MESSAGE = (Column("message", "Message"),)
@@ -53,7 +57,7 @@ def _failed(load: PageLoad) -> list[Cells]:
 def _lacking(crawl: Crawl) -> str:
     if crawl.chosen.render != NEVER:
         return ""
-    return "This crawl rendered no pages. Crawl again with “Render in a browser” (--render auto)."
+    return f"This crawl rendered no pages. Crawl again with {_RENDERED}."
 
 
 def _report(number: str, which: Q, shown: tuple[Column, ...], rows_of: Rows, **described: Any) -> Report:

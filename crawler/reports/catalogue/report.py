@@ -117,7 +117,9 @@ class Report:
     number: Callable[[Crawl], int] | None = None  # without this and `which`, the number of lines
     is_finding: bool = True  # False: its number is neither good nor bad
     part: Callable[[Crawl, str], Part | None] = field(default=lambda crawl, key: None)  # None: there is no such part
-    lacking: Callable[[Crawl], str] = _nothing  # why this crawl has no data for it, and what to do; "" = it has
+    lacking: Callable[[Crawl], str] = (
+        _nothing  # why this crawl has no data for it, and what to do, to be `spoken`; "" = it has
+    )
     whole: Whole | None = None  # None = the lines are all there is
 
     def count(self, crawl: Crawl) -> int:

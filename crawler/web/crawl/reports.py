@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from crawler.accounts.permissions import visible_crawls
+from crawler.core.text.controls import Surface, spoken
 from crawler.models import Crawl
 from crawler.reports import comparison, text
 from crawler.reports.catalogue.entries import BUDGET, BY_SLUG, REPORTS, Numbers, number_of, numbers_of
@@ -43,7 +44,7 @@ def crawl_reports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpResponse:
     """One report with a page of its lines."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
-    context: dict[str, Any] = {"crawl": crawl, "report": report, "lacking": report.lacking(crawl)}
+    context: dict[str, Any] = {"crawl": crawl, "report": report, "lacking": _lacking(crawl, report)}
     if not context["lacking"]:
         opened = partial(_part_address, crawl, report)
         context |= table_of(
@@ -88,10 +89,14 @@ def _part_address(crawl: Crawl, report: Report, key: str) -> str:
     return reverse("crawl-report-part", args=[crawl.id, report.slug, key])
 
 
+def _lacking(crawl: Crawl, report: Report) -> str:
+    return spoken(report.lacking(crawl), Surface.PAGE)
+
+
 def _entry(crawl: Crawl, report: Report, numbers: Numbers) -> dict[str, Any]:
     """One line of the list of reports. `tone`: good = no lines, warn = some, calm = neither good nor bad, none = no
     data yet."""
-    lacking, number = report.lacking(crawl), numbers.get(report.slug)
+    lacking, number = _lacking(crawl, report), numbers.get(report.slug)
     entry: dict[str, Any] = {"group": report.group.value, "slug": report.slug, "title": report.title}
     entry |= {"is_counting": not lacking and number is None, "number": "", "tone": ""}
     if lacking:

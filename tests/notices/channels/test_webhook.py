@@ -175,4 +175,4 @@ def test_a_broken_connection_may_be_tried_again() -> None:
 def test_a_private_address_is_refused_for_good() -> None:
     error = refusal(page(), Guard())
     assert error.permanent
-    assert "is a private address" in str(error)
+    assert "is a private address (Loopback); allow it by CRAWLER_PRIVATE_HOSTS" in str(error)

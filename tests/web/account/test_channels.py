@@ -59,7 +59,7 @@ def test_one_is_added(as_ann: Client, ann: User) -> None:
         ({"transport": "webhook", "address": "ftp://a/"}, "address", "begins with https:// or http://"),
         ({"transport": "slack", "address": "me@example.com"}, "address", "that Slack issues, such as"),
         ({"transport": "slack", "address": f"{SEALED}abc"}, "address", "type it as you got it"),
-        ({"transport": "webhook", "address": "http://10.0.0.1/hook"}, "address", "is refused"),
+        ({"transport": "webhook", "address": "http://10.0.0.1/hook"}, "address", "; allow it by CRAWLER_PRIVATE_HOSTS"),
         ({"transport": "webhook", "address": "http://a:b:c/hook"}, "address", "is not a web address"),
         ({"transport": "pigeon"}, "transport", "Select a valid choice"),
         ({"events": []}, "events", "Choose at least one event"),

@@ -49,7 +49,7 @@ def test_all_reports_are_listed_with_their_numbers(as_ann: Client, crawl: Crawl)
     assert entries["broken-links"]["tone"] == "warn"
     assert entries["missing-titles"]["said"] == "Every page has a title."
     assert entries["missing-titles"]["tone"] == "good"
-    assert "--near-duplicates" in entries["near-duplicates"]["said"]
+    assert entries["near-duplicates"]["said"].endswith("Crawl again with “Find near-duplicates”.")
     assert not response.context["is_counting"]
 
 
