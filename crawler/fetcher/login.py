@@ -195,6 +195,6 @@ class LoginKeeper:
 
 def _shown_again(url: str) -> str:
     return (
-        f"{url} shows the log-in form although the log-in has worked; if this user may not see the page, exclude it by "
-        "“Exclude” patterns"
+        f"{url} shows the log-in form although the log-in has worked; if this user may not see the page, exclude it: "
+        "“No URLs that match”"
     )
