@@ -7,8 +7,10 @@ manager, fetcher    the two kinds of jobs: the crawl manager, and fetch jobs
 frontier            the crawl's state in Redis
 storage             page rows and their one writer
 queueing            RQ: queues, workers, wake-ups
-http, browser       the guarded client, and Chromium
-scrapy_engine, hooks, xpath, content  Scrapy, the operator's code, extraction, kept content
+http                the guarded client
+registry            the capabilities, a line each
+capabilities        what a crawl may do besides: browser, Scrapy, hooks, extraction, kept content
+hooks, browser      the names that operators import from the capabilities
 crawls, accounts, notices             what users do with crawls; users, tokens, quotas; notices and their channels
 reports, exports    reports on a crawl, and its files
 web, api, management, admin, templatetags  the surfaces

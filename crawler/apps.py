@@ -13,7 +13,7 @@ class CrawlerConfig(AppConfig):
     def ready(self) -> None:
         from crawler import checks
         from crawler.accounts import account_changes
-        from crawler.hooks import loading
+        from crawler.capabilities.hooks import loading
         from crawler.queueing import job_guard
         from crawler.storage import database  # they need the models
 

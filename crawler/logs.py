@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
-from crawler.core.crawl.messages import PageResult, PageTask
+from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.text.sanitize import one_line
 
 NAMES = ("crawl", "batch", "page")

@@ -14,11 +14,11 @@ from django.db import models
 
 from crawler import clock
 from crawler.accounts.models import Allowance, ApiToken, AuditEntry, RepeatedCall, Usage
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.counters import Tallies
-from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.counters import Tallies
+from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
 from crawler.notices.models import Channel, Delivery, Notice, WebhookSecret, usual_events
 
 __all__ = [
@@ -85,15 +85,15 @@ class Crawl(models.Model):
     discovered = models.BigIntegerField(default=0)
     outcomes = models.JSONField(default=dict)
     statuses = models.JSONField(default=dict)
-    limits = models.JSONField(default=dict)  # `core.crawl.completion.Limit` -> pages it closed
+    limits = models.JSONField(default=dict)  # `core.protocol.completion.Limit` -> pages it closed
     requests = models.BigIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
     kept_bytes = models.BigIntegerField(default=0, db_default=0)  # of content that was stored
     retries = models.BigIntegerField(default=0)
-    samples = models.JSONField(default=list)  # recent progress, see `core.crawl.progress`
+    samples = models.JSONField(default=list)  # recent progress, see `core.protocol.progress`
     priorities = models.JSONField(default=list)  # of its pages, highest first
-    flow = models.JSONField(null=True)  # pages in and out of late, see `core.crawl.flow`; NULL = none yet
-    recent = models.JSONField(default=dict)  # the most recently closed pages, see `core.crawl.counters`
+    flow = models.JSONField(null=True)  # pages in and out of late, see `core.protocol.flow`; NULL = none yet
+    recent = models.JSONField(default=dict)  # the most recently closed pages, see `core.protocol.counters`
 
     class Meta:
         indexes: ClassVar = [
@@ -270,7 +270,7 @@ class PageFacts(models.Model):
 
 
 class PageLoad(models.Model):
-    """How one page loaded in a browser, see `core.crawl.page_load`; only rendered pages have one. Only
+    """How one page loaded in a browser, see `core.pages.page_load`; only rendered pages have one. Only
     `crawler.storage.writer` writes these rows, together with the page's own."""
 
     page = models.OneToOneField(
@@ -308,8 +308,9 @@ class SpiderRequest(models.Model):
 
 
 class HookCalls(models.Model):
-    """How often one method of a hook was called in a crawl, see `crawler.hooks`. Calls of `on_page` are counted in the
-    transaction that closes their page; one whose page was requested again, because its worker died, is not."""
+    """How often one method of a hook was called in a crawl, see `crawler.capabilities.hooks`. Calls of `on_page` are
+    counted in the transaction that closes their page; one whose page was requested again, because its worker died, is
+    not."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="hook_calls")
@@ -319,7 +320,7 @@ class HookCalls(models.Model):
     errors = models.BigIntegerField(default=0)  # of these, calls that raised
     timeouts = models.BigIntegerField(default=0)  # of these, calls that took too long, or were not made for that reason
     last_error = models.TextField(default="")
-    fields = models.JSONField(default=dict)  # name -> type, of what `on_page` found; see `core.crawl.hook_calls`
+    fields = models.JSONField(default=dict)  # name -> type, of what `on_page` found; see `core.pages.hook_calls`
 
     class Meta:
         constraints: ClassVar = [
@@ -354,7 +355,7 @@ class KeptExtraction(models.Model):
 
 
 class Trap(models.Model):
-    """A crawler trap, or the counters of a URL pattern that may become one. See `core.crawl.traps`."""
+    """A crawler trap, or the counters of a URL pattern that may become one. See `core.pages.traps`."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="traps")

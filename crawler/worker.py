@@ -29,6 +29,7 @@ from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anyth
 from django.db import DatabaseError, close_old_connections, connections
 
 from crawler import conf
+from crawler.capabilities.scrapy import driver as scrapy
 from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
 from crawler.core.installation.redis_url import parse_sentinel
 from crawler.crawls.holds import hold_all, shortage_of
@@ -44,7 +45,6 @@ from crawler.queueing.installation import OtherInstallation, verify
 from crawler.queueing.queues import stop_request
 from crawler.queueing.workers import keep_registered
 from crawler.redis_client import CONNECTION_CLASS
-from crawler.scrapy_engine import driver as scrapy
 
 PRELOADED = (_jobs, _announce, _fetch, _manage, _watch)
 """The modules that the entry points in `crawler.jobs` import at their first job, imported at the start."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.core.crawl.collectors import MAX_COLLECTORS
+from crawler.core.protocol.collectors import MAX_COLLECTORS
 from crawler.redis_client import django_rq_connection
 from settings import environment, sign_in
 

@@ -10,8 +10,8 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 from rq.utils import now
 
-from crawler.core.crawl.messages import Batch
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.messages import Batch
 from crawler.crawls.start import start_crawl
 from crawler.manager.context import TickContext, context_of
 from crawler.models import Crawl

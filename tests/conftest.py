@@ -33,7 +33,8 @@ from tests.text_files import TextFile
 
 TESTS = Path(__file__).parent
 OF_TOOLS = {
-    *(TESTS / name for name in ("benchmarks", "chaos", "hosts", "sim")),
+    TESTS / "tools",
+    TESTS / "sim",
     TESTS / "fuzz" / "test_fuzz.py",  # its parsers are also read by fuzz/test_properties.py
     TESTS / "browser" / "test_pictures.py",
 }
@@ -42,7 +43,7 @@ OF_TOOLS = {
 ON_REQUEST = OF_TOOLS | {TESTS / "golden" / "test_real_sites.py"}
 """Not even collected without `--all`: the snapshots of a test that is collected and left out would count as unused."""
 
-SLOW = {"chaos", "acceptance", "faults", "hostile", "sim", "launch", "test_state_machine.py"}
+SLOW = {"tools", "acceptance", "faults", "hostile", "sim", "launch", "test_state_machine.py"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

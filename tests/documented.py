@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from crawler.core.crawl.options import DEFAULTS, check_options
+from crawler.core.options.catalogue import DEFAULTS, check_options
 from crawler.management import usage
 from crawler.management.crawl_options import chosen
 

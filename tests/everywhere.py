@@ -7,9 +7,9 @@ from typing import Any
 
 from redis import Redis
 
-from crawler.content.shelf import Shelf, named
-from crawler.content.storage import packed
-from crawler.core.crawl.options import CrawlOptions
+from crawler.capabilities.content.shelf import Shelf, named
+from crawler.capabilities.content.storage import packed
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Crawl, Notice, Page, PageFacts, PageLoad

@@ -14,12 +14,12 @@ from rq.job import Job, JobStatus
 from rq.registry import FailedJobRegistry
 from rq.results import Result
 
-from crawler.content import warc
-from crawler.content.shelf import Shelf, named
-from crawler.content.storage import packed
-from crawler.core.crawl import counters as recently
-from crawler.core.crawl.options import FORMS, CrawlOptions
+from crawler.capabilities.content import warc
+from crawler.capabilities.content.shelf import Shelf, named
+from crawler.capabilities.content.storage import packed
 from crawler.core.html import link_codec
+from crawler.core.options.catalogue import FORMS, CrawlOptions
+from crawler.core.protocol import counters as recently
 from crawler.models import (
     ApiToken,
     Channel,

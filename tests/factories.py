@@ -10,14 +10,14 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 from redis import Redis
 
-from crawler.content import storage
-from crawler.content.shelf import Shelf, named
+from crawler.capabilities.content import storage
+from crawler.capabilities.content.shelf import Shelf, named
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.extraction.extractor import extract
 from crawler.core.html.link_codec import Occurrences, keys, packed
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome, of_status
+from crawler.core.protocol.completion import State
 from crawler.encryption import seal
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import encode_member

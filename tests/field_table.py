@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from crawler.core.crawl.page_fields import EXPORTED, PageField, ValueType
+from crawler.core.pages.page_fields import EXPORTED, PageField, ValueType
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = "| column | type | what it is |\n|---|---|---|\n"

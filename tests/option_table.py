@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crawler.core.crawl.option_kinds import Lines, Option, Span, Switch, Text
-from crawler.core.crawl.options import OPTIONS
+from crawler.core.options.catalogue import OPTIONS
+from crawler.core.options.kinds import Lines, Option, Span, Switch, Text
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "options.md"
 HEAD = "| on the page | on the command line | default | for example | what it does |\n|---|---|---|---|---|\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "exports.md"
 HEAD = "| outcome | counted as | label | meaning |\n|---|---|---|---|\n"

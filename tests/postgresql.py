@@ -13,9 +13,9 @@ from uuid import UUID
 import pytest
 from django.db import connections
 
-from benchmarks.services import Unavailable, own_postgresql
 from settings import environment
 from tests.stack import DATABASE_ID, Stack
+from tools.bench.services import Unavailable, own_postgresql
 
 
 def serve_postgresql() -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.result import Rendering
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.rendering import RenderChoices
+from crawler.capabilities.browser.result import Rendering
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.rendering import RenderChoices
 from crawler.fetcher import rendering
 from crawler.http.errors import FetchError
 from crawler.http.fetcher import Fetched

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from crawler.scrapy_engine import driver, messages
+from crawler.capabilities.scrapy import driver, messages
 
 
 class Scrapy:

@@ -152,7 +152,7 @@ class Stack:
         address, or only to those that the settings allow. `login_fields`: "name=value" of a form."""
         # Models can be imported when Django is set up, which whoever imports this may do later.
         from crawler.core.access.credentials import parse
-        from crawler.core.crawl.options import CrawlOptions
+        from crawler.core.options.catalogue import CrawlOptions
         from crawler.crawls.start import start_crawl
         from crawler.encryption import seal
 

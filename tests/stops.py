@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redis import Redis
 
-from crawler.core.crawl.politeness import Refusal
+from crawler.core.politeness.host_rules import Refusal
 from crawler.frontier.host_limiter import HostLimiter
 
 

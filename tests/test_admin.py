@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crawler import admin
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.encryption import seal_address
 from crawler.models import (
     Allowance,

@@ -21,12 +21,12 @@ from crawler.accounts.login_links import accept, invite, link_for, make_link
 from crawler.accounts.logins import end_sessions
 from crawler.accounts.tokens import make_token, revoke
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.notices import Event
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.placement import Placement
 from crawler.core.errors import ServiceDown
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.events import Event
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.placement import Placement
 from crawler.crawls import control, kept_extraction, schedules, start
 from crawler.crawls.change import change
 from crawler.crawls.control import keep, share

@@ -24,7 +24,7 @@ EXPORTS = (ROOT / "docs" / "exports.md").read_text()
 README = (ROOT / "README.md").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
 DECISIONS = sorted(set(ROOT.glob("docs/decisions/*.md")) - {ROOT / "docs" / "decisions" / "README.md"})
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tools/*/*.md")])
 PICTURES = sorted((ROOT / "docs" / "images").iterdir())
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crawler.core.crawl.options import CrawlOptions, check_options
-from crawler.core.crawl.priorities import priority_of
+from crawler.core.options.catalogue import CrawlOptions, check_options
+from crawler.core.politeness.priorities import priority_of
 from crawler.core.url_lists.entries import Entry, entries_of
 
 QUEUE = (Path(__file__).resolve().parent.parent / "docs" / "queue.md").read_text()

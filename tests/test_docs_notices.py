@@ -11,8 +11,8 @@ import pytest
 
 from crawler.core.channels import webhook
 from crawler.core.channels.kind import Message, Signing
-from crawler.core.crawl.notices import OF_PAGES, Event
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.events import OF_PAGES, Event
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl, Delivery, Notice, PageFacts, PageLoad
 from crawler.notices.delivery import message_of

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from crawler import clock
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
 from tests.api.calling import Caller, a_token
 from tests.documented import commands, crawl_of, text_of

@@ -13,8 +13,8 @@ from django.utils import timezone
 from crawler import encryption
 from crawler.core.access.credentials import NOTHING, parse
 from crawler.core.channels.catalogue import SEALED
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import SealBroken
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.encryption import is_readable, opened, opened_address, seal, seal_address
 from crawler.models import Channel, Schedule
 from tests.factories import SITE, a_crawl, a_delivery, a_person

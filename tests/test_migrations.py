@@ -21,9 +21,9 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import NOT_PROVIDED
 
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import NotUpgradable
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
 from crawler.launch.services import apply_migrations
 from crawler.models import Crawl, Page
 from crawler.storage.database import is_behind

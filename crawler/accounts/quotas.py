@@ -19,7 +19,7 @@ from crawler.core.access.quotas import (
     quota_of,
     storage_exhausted,
 )
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.models import NOT_OVER, Crawl
 from crawler.storage import sql
 

@@ -17,8 +17,8 @@ from crawler.api.callers import ApiRequest
 from crawler.api.idempotency import may_be_made
 from crawler.api.problems import Problem
 from crawler.core.access.permissions import Right
-from crawler.core.crawl.page_query import MAX_KEY
 from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.pages.page_query import MAX_KEY
 from crawler.manager.reconcile import reconcile
 from crawler.models import Channel, Crawl, Page, Schedule
 

@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 from ninja import Query
 from pydantic import Field
 
-from crawler.core.crawl.page_query import MAX_KEY, cursor_of, numbers_of
+from crawler.core.pages.page_query import MAX_KEY, cursor_of, numbers_of
 
 MAX_LIMIT = 1000  # items on a page
 MAX_POSITION = 10**9  # no list has so many items

@@ -18,8 +18,8 @@ from django.contrib.auth.models import User
 from crawler import clock
 from crawler.accounts.permissions import namer
 from crawler.core.access.reach import OPERATOR, Namer
-from crawler.core.crawl.placement import Added, AskedAgain, Refused, placed
 from crawler.core.errors import BadInput
+from crawler.core.pages.placement import Added, AskedAgain, Refused, placed
 from crawler.core.url_lists.wanted import of_item
 from crawler.crawls import change as changing
 from crawler.crawls import control
@@ -86,7 +86,7 @@ def finish(crawl: Crawl | UUID | str) -> bool:
 
 
 def change(crawl: Crawl | UUID | str, *, by: User | None = None, **options: Any) -> Changed:
-    """Give a crawl other values of these options (`crawler.core.crawl.options.CHANGEABLE`), all or none; None = the
+    """Give a crawl other values of these options (`crawler.core.options.catalogue.CHANGEABLE`), all or none; None = the
     default. `login_fields` ("name=value" each) takes the place of all fields of its log-in."""
     return _found(changing.change(_id_of(crawl), options, by=_namer(crawl, by)))
 

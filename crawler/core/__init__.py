@@ -7,7 +7,10 @@ sitemaps/     XML, text and feed sitemaps
 extraction/   extraction rules and how they are applied
 url_lists/    lists of URLs that a user uploads
 text/         patterns, numbers and durations, escaping, gzip
-crawl/        the rules of a crawl: options, outcomes, politeness, completion, traps, diagnosis
+options/      what a user can choose, schedules, events
+pages/        outcomes, fields and queries of pages
+protocol/     messages, discovery, retries, counters, completion, diagnosis
+politeness/   how often a host may be requested; priorities, shares, scaling
 channels/     notice channels: a file for each kind
 access/       permissions, quotas, credentials, client addresses
 installation/ deployment checks, back-pressure, shutdown

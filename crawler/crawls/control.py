@@ -18,11 +18,11 @@ from redis.exceptions import RedisError
 from crawler import clock, conf, logs
 from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import groups_of
-from crawler.content.storage import sweep
-from crawler.core.crawl.completion import State, predecessors
-from crawler.core.crawl.notices import Event
-from crawler.core.crawl.outcomes import Outcome
+from crawler.capabilities.content.storage import sweep
 from crawler.core.errors import BadInput
+from crawler.core.options.events import Event
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State, predecessors
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
 from crawler.models import NOT_OVER, Crawl, Disagreement, Schedule

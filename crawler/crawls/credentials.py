@@ -13,8 +13,8 @@ import msgspec
 
 from crawler import encryption, logs
 from crawler.core.access import credentials
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, SealBroken
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.controls import by_surface
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import from_person, origin_of

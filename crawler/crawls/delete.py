@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 
 from crawler import conf, logs
 from crawler.accounts import audit, logins
-from crawler.content.storage import delete_of
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.schedule import MAX_KEEP_DAYS
+from crawler.capabilities.content.storage import delete_of
+from crawler.core.options.schedule import MAX_KEEP_DAYS
+from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import cancel
 from crawler.frontier.frontier import Frontier

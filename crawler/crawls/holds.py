@@ -1,5 +1,5 @@
 """Holds crawls whose owner's daily page quota is exhausted, or while Redis, the database or the content storage is
-full, and resumes them. A hold is a pause that ends by itself (`core.crawl.holds` lists the reasons).
+full, and resumes them. A hold is a pause that ends by itself (`core.protocol.holds` lists the reasons).
 
 A hold is stored in the crawl's row. While the database cannot be written, the note of the shortage in Redis alone stops
 crawls, and names the reason.
@@ -23,8 +23,8 @@ from redis.exceptions import TimeoutError as RedisSilent
 from crawler import clock, logs
 from crawler.accounts import quotas
 from crawler.core.access.quotas import next_day
-from crawler.core.crawl.completion import State
 from crawler.core.installation.backpressure import Shortage, because, concerns, of_database, of_redis, sentence
+from crawler.core.protocol.completion import State
 from crawler.crawls import control
 from crawler.frontier import capacity
 from crawler.models import Crawl

@@ -29,10 +29,10 @@ from crawler import clock, conf, encryption, logs
 from crawler.accounts import quotas
 from crawler.accounts.permissions import check_private
 from crawler.core.access.credentials import request_headers
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.notices import Event
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.events import Event
+from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, Columns
 from crawler.crawls.credentials import HOSTS, check_usable, own_hosts, with_login

@@ -25,21 +25,21 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.content.storage import Gone, Reader, content_by
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.options import HTML, CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.capabilities.content.storage import Gone, Reader, content_by
+from crawler.capabilities.hooks.on_page import PageHooks
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.html import links
 from crawler.core.html.document import document_of
 from crawler.core.html.page_metadata import Facts
+from crawler.core.options.catalogue import HTML, CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.core.text.controls import by_surface
 from crawler.core.text.gzip import Broken
 from crawler.crashpoints import crash_point
 from crawler.frontier import keys
 from crawler.frontier.leases import Heartbeat
-from crawler.hooks.on_page import PageHooks
 from crawler.models import Crawl, KeptExtraction, Page, PageFacts
 from crawler.queueing import queues
 from crawler.storage import fields, queries

@@ -12,8 +12,8 @@ from django.db.models import F, QuerySet
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.core.crawl.completion import State, predecessors
-from crawler.core.crawl.notices import Event
+from crawler.core.options.events import Event
+from crawler.core.protocol.completion import State, predecessors
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl, Page

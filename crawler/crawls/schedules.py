@@ -14,9 +14,9 @@ from django.utils import timezone
 from crawler import clock
 from crawler.accounts import audit, quotas
 from crawler.core.access.permissions import why_not_again
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.schedule import Timetable, parse
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.schedule import Timetable, parse
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.crashpoints import crash_point
 from crawler.crawls.start import draft, insert, services_needed, wake_manager

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crawler import conf
-from crawler.core.crawl.options import SCRAPY, CrawlOptions
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import SCRAPY, CrawlOptions
 from crawler.core.text.controls import by_surface
 
 WITH_SCRAPY = by_surface(command="--engine scrapy", page="Scrapy as “Engine”", api='`engine` "scrapy"')

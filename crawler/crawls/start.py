@@ -16,10 +16,10 @@ from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import check_private, installation_hosts
 from crawler.core.channels.catalogue import KINDS, is_secret
 from crawler.core.channels.kind import ChannelKind
-from crawler.core.crawl.notices import DEFAULT_EVENTS, Event, chosen_events
-from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
+from crawler.core.options.catalogue import CrawlOptions, check_options
+from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
 from crawler.core.sitemaps.formats import to_begin_with
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.core.urls.normalise import from_person

@@ -7,9 +7,9 @@ from tempfile import SpooledTemporaryFile
 from typing import Unpack
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
-from crawler.content.storage import ending_of, unpacked
-from crawler.core.crawl.rendering import PICTURES
+from crawler.capabilities.content.storage import ending_of, unpacked
 from crawler.core.errors import BadInput
+from crawler.core.pages.rendering import PICTURES
 from crawler.core.text.gzip import Broken
 from crawler.core.text.sanitize import file_name
 from crawler.exports.csv import record

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol, Unpack
 
-from crawler.core.crawl.options import HTML, MARKDOWN, TEXT, WARC
-from crawler.core.crawl.rendering import PDF, SCREENSHOT
+from crawler.core.options.catalogue import HTML, MARKDOWN, TEXT, WARC
+from crawler.core.pages.rendering import PDF, SCREENSHOT
 from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
 from crawler.exports.file import Piece, format_by_name, gathered
 from crawler.exports.rows import Chosen
@@ -46,7 +46,7 @@ class Format:
     what: str = "pages"  # the beginning of a downloaded file's name
     has_externals: bool = False  # it can hold links to other sites in place of the pages
     endings: tuple[str, ...] = ()  # of file names, besides its key
-    form: str = ""  # of kept content, see `core.crawl.options`; only crawls that keep it have this export
+    form: str = ""  # of kept content, see `core.options.catalogue`; only crawls that keep it have this export
 
     def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Piece]:
         self.check(crawl, **chosen)

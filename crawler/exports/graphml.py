@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from django.db.models import QuerySet
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.exports.links import Target, edges
 from crawler.exports.rows import Chosen, refuse_externals, selected
 from crawler.models import Crawl, Page

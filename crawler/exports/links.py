@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, Unpack
 
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.exports.csv import table
 from crawler.exports.rows import CHUNK, NOT_INDEXED, Chosen, selected
 from crawler.models import Crawl, Page, PageFacts, PageLinks

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from crawler.content.storage import Gone, Place, Reader
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.options import NEVER
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_fields import EXPORTED, PARENT, Table, ValueType
+from crawler.capabilities.content.storage import Gone, Place, Reader
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
+from crawler.core.options.catalogue import NEVER
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.page_fields import EXPORTED, PARENT, Table, ValueType
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page, PageFacts, PageLoad
 from crawler.storage import hook_calls

@@ -10,9 +10,9 @@ from zipfile import ZIP_STORED, ZipFile
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import SUCCESSES
 from crawler.core.errors import BadInput
+from crawler.core.pages.outcomes import SUCCESSES
+from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import origin_of
 from crawler.exports.file import Sink
 from crawler.exports.graphml import in_xml

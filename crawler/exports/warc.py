@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Unpack
 
-from crawler.content import warc
-from crawler.content.shelf import about
-from crawler.core.crawl.options import WARC
+from crawler.capabilities.content import warc
+from crawler.capabilities.content.shelf import about
+from crawler.core.options.catalogue import WARC
 from crawler.exports.rows import Chosen, check_kept, kept
 from crawler.models import Crawl
 

@@ -8,8 +8,8 @@ from itertools import islice
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Unpack
 
-from crawler.core.crawl.page_fields import ValueType
 from crawler.core.errors import BadInput
+from crawler.core.pages.page_fields import ValueType
 from crawler.exports.csv import flat
 from crawler.exports.rows import Chosen, Column, columns_of, rows, selected
 from crawler.models import Crawl

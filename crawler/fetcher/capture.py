@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING
 import msgspec
 from rq.timeouts import BaseTimeoutException
 
-from crawler.content import warc
-from crawler.content.shelf import NOT_KEPT
-from crawler.content.storage import packed
-from crawler.core.crawl import options
-from crawler.core.crawl.messages import Batch, PageResult
-from crawler.core.crawl.outcomes import Outcome, of_status
-from crawler.core.crawl.rendering import PICTURES
+from crawler.capabilities.content import warc
+from crawler.capabilities.content.shelf import NOT_KEPT
+from crawler.capabilities.content.storage import packed
+from crawler.capabilities.hooks.on_page import PageHooks
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.html import charsets
 from crawler.core.html.document import Document
 from crawler.core.html.main_content import Readable
-from crawler.hooks.on_page import PageHooks
+from crawler.core.options import catalogue as options
+from crawler.core.pages.outcomes import Outcome, of_status
+from crawler.core.pages.rendering import PICTURES
+from crawler.core.protocol.messages import Batch, PageResult
 from crawler.http.fetcher import Fetched, Wants, anything_named, is_html
 
 if TYPE_CHECKING:
-    from crawler.browser.result import RecordedResource, Rendering
+    from crawler.capabilities.browser.result import RecordedResource, Rendering
 
 log = logging.getLogger(__name__)
 
@@ -87,10 +87,10 @@ class Capture:
         return msgspec.structs.replace(result, kept=contents)
 
     def _with_fields(self, result: PageResult, document: Document, url: str) -> PageResult:
+        from crawler.capabilities.extraction.xpath.evaluator import evaluate
         from crawler.core.extraction import (
             extractor,  # it loads BeautifulSoup, which a crawl without rules does without
         )
-        from crawler.xpath.evaluator import evaluate
 
         try:
             found = extractor.extract(document, url, self.rules, evaluate)

@@ -1,6 +1,6 @@
 """Reads the batches that jobs bring, and hands back those of a newer version of the project.
 
-Workers of two versions work side by side while an installation is upgraded, see `core.crawl.messages`.
+Workers of two versions work side by side while an installation is upgraded, see `core.protocol.messages`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler import logs
-from crawler.core.crawl import retries
-from crawler.core.crawl.messages import Batch, BatchHead, SliceReport
 from crawler.core.errors import NewerMessage
+from crawler.core.protocol import retries
+from crawler.core.protocol.messages import Batch, BatchHead, SliceReport
 from crawler.frontier.frontier import Frontier
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake

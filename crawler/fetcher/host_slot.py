@@ -10,10 +10,10 @@ from redis import Redis
 
 from crawler import conf
 from crawler.clock import Clock
-from crawler.core.crawl import politeness
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import BUSY_STATUSES, Refusal, Throttle
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness import host_rules
+from crawler.core.politeness.host_rules import BUSY_STATUSES, Refusal, Throttle
+from crawler.core.protocol.messages import PageResult
 from crawler.core.urls.normalise import key_of
 from crawler.frontier.host_limiter import POLICY_RECHECK_S, HostLimiter, HostPolicy, SlotResult
 from crawler.frontier.host_state import HostStates
@@ -160,7 +160,7 @@ class HostSlot:
     def wait_for_grant(self) -> bool:
         """Wait until a request may be sent, where the work cannot be resumed later, such as a redirected robots.txt.
         False if that is further off than any delay."""
-        until = self._now() + politeness.MAX_CRAWL_DELAY_S
+        until = self._now() + host_rules.MAX_CRAWL_DELAY_S
         while (limited := self.take_grant()) is not None:
             if limited.at > until:
                 return False
@@ -188,7 +188,7 @@ class HostSlot:
     def note_crawl_delay(self, seconds: float) -> None:
         """What the host's robots.txt asks for."""
         self._host_states.note_crawl_delay(self._host, seconds)
-        delay = politeness.host_delay(self._chosen_delay, seconds)
+        delay = host_rules.host_delay(self._chosen_delay, seconds)
         if delay > self._policy.delay:
             self._policy = replace(self._policy, delay=delay)
             self._delay, self._checked_at = delay, 0.0
@@ -201,14 +201,11 @@ class HostSlot:
     def record_refusal(
         self, url: str, status: int | None, retry_after: float | None, *, is_repeat: bool = False
     ) -> None:
-        """Record a Retry-After, and decide whether it stops the whole host (`core.crawl.politeness`)."""
+        """Record a Retry-After, and decide whether it stops the whole host (`core.politeness.host_rules`)."""
         if status not in BUSY_STATUSES or not retry_after:
             return
-        page, others_answered, self._has_response_since_refusal = (
-            key_of(url).hex()[:12],
-            self._has_response_since_refusal,
-            False,
-        )
+        page, others_answered = key_of(url).hex()[:12], self._has_response_since_refusal
+        self._has_response_since_refusal = False
         refusal = Refusal(page, status, retry_after, is_repeat=is_repeat, others_answered=others_answered)
         now = self._now()
         stop = self._limiter.note_refusal(self._host, refusal, now, conf.max_host_stop())
@@ -218,10 +215,10 @@ class HostSlot:
 
     def record_outcome(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
         """Record the outcome of a request for the throttle."""
-        if politeness.is_trouble(outcome, http_status):
+        if host_rules.is_trouble(outcome, http_status):
             self._report_responses()
             self._is_unthrottled = False
-            self._delay = self._observe(politeness.after_trouble, has_answered=http_status is not None).delay
+            self._delay = self._observe(host_rules.after_trouble, has_answered=http_status is not None).delay
             self._checked_at = 0.0
         elif http_status is not None:
             self._responses += 1
@@ -247,8 +244,8 @@ class HostSlot:
         if not answers:
             return
         mean = seconds / answers
-        if mean > politeness.COMFORT_S or not self._is_unthrottled:
+        if mean > host_rules.COMFORT_S or not self._is_unthrottled:
             known = self._observe(
-                lambda known: politeness.after_responses(known, mean, answers), has_answered=True, seconds=mean
+                lambda known: host_rules.after_responses(known, mean, answers), has_answered=True, seconds=mean
             )
             self._is_unthrottled = known == Throttle()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from crawler import encryption
 from crawler.clock import Clock
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.messages import EXTERNAL, PageResult, PageTask
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import SealBroken
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.fetch_policy import FetchPolicy
+from crawler.core.protocol.messages import EXTERNAL, PageResult, PageTask
 from crawler.core.urls.logout import is_logout_url
 from crawler.crashpoints import crash_point
 from crawler.fetcher.host_slot import HostSlot, RateLimited

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from crawler.core.access.credentials import Pair, is_own
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import charsets
 from crawler.core.html.document import Document, document_of
 from crawler.core.html.forms import Form, login_form, matches
 from crawler.core.html.links import Extracted
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.urls.logout import is_logout_text
 from crawler.core.urls.normalise import host_of, normalise, origin_of
 from crawler.http.client import HttpFetcher

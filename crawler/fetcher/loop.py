@@ -15,9 +15,9 @@ from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from crawler import clock, conf
-from crawler.browser.renderer import Renderer
-from crawler.core.crawl.messages import Batch
+from crawler.capabilities.browser.renderer import Renderer
 from crawler.core.installation.deployment import Phase, phase
+from crawler.core.protocol.messages import Batch
 from crawler.crashpoints import crash_point
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
 from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS

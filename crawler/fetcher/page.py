@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawler import clock, logs
-from crawler.core.crawl.cache_policy import conditions, is_unchanged
-from crawler.core.crawl.messages import EXTERNAL, SITEMAP, PageResult, PageTask
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S
 from crawler.core.html import charsets, link_codec, links, shells
 from crawler.core.html.document import Document, document_of
 from crawler.core.html.page_metadata import directives_of
+from crawler.core.pages.cache_policy import conditions, is_unchanged
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S
+from crawler.core.protocol.messages import EXTERNAL, SITEMAP, PageResult, PageTask
 from crawler.core.sitemaps.formats import named_in_robots
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.fetcher.capture import NO_CAPTURE, Capture
@@ -32,7 +32,7 @@ from crawler.http.fetcher import Fetched, Fetcher, anything, is_html, nothing
 from crawler.http.memory_budget import LARGE_BODY
 
 if TYPE_CHECKING:
-    from crawler.browser.result import Rendering
+    from crawler.capabilities.browser.result import Rendering
 
 
 class PageFetcher:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler import conf, encryption
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.capabilities.extraction.xpath.evaluator import Evaluator
 from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.html import charsets
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import from_person, normalise, origin_of
@@ -26,7 +27,6 @@ from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import Fetched, is_html
 from crawler.http.guard import check_web_address, guard_of
 from crawler.http.robots import fetch_robots
-from crawler.xpath.evaluator import Evaluator
 
 MAX_HOPS = 5  # redirects that are followed
 REQUEST_TIMEOUT_S = 10.0  # of each request: the user waits for it

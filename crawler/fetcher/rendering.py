@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawler import conf, encryption
-from crawler.browser.renderer import Renderer
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.messages import PageResult, PageTask
-from crawler.core.crawl.options import WARC
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.rendering import PICTURES, UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
+from crawler.capabilities.browser.renderer import Renderer
+from crawler.core.options.catalogue import WARC
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.rendering import PICTURES, UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
+from crawler.core.protocol.fetch_policy import FetchPolicy
+from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.urls.normalise import normalise
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
@@ -23,7 +23,7 @@ from crawler.http.fetcher import NOTHING, Fetched, is_html
 from crawler.http.request import RequestHeaders
 
 if TYPE_CHECKING:
-    from crawler.browser.result import Rendering
+    from crawler.capabilities.browser.result import Rendering
 
 OWN_HEADERS = frozenset({"accept", "accept-encoding", "user-agent"})
 """Headers that the browser chooses itself."""

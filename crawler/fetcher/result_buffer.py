@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from crawler import logs
-from crawler.content.shelf import Shelf, lacks_room, named
-from crawler.core.crawl.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
+from crawler.capabilities.content.shelf import Shelf, lacks_room, named
+from crawler.core.protocol.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
 
 FLUSH_INTERVAL_S = 1.0

@@ -8,8 +8,8 @@ from redis import Redis
 
 from crawler import conf
 from crawler.clock import Clock
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.outcomes import HOST_FAILURES, Outcome
+from crawler.core.pages.outcomes import HOST_FAILURES, Outcome
+from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import origin_of

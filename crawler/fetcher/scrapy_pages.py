@@ -10,24 +10,24 @@ from typing import Any
 import msgspec
 
 from crawler import conf
-from crawler.core.crawl.cache_policy import conditions
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.hook_calls import MAX_ERROR, HookCall, type_of
-from crawler.core.crawl.messages import Batch, PageResult, PageTask
-from crawler.core.crawl.options import SCRAPY
-from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.capabilities.hooks.on_page import plain_fields, with_links
+from crawler.capabilities.scrapy import driver, messages
+from crawler.capabilities.scrapy.driver import ScrapyEnded, ScrapyLeft
+from crawler.capabilities.scrapy.settings import USUAL, fixed_settings
 from crawler.core.html.document import document_of
+from crawler.core.options.catalogue import SCRAPY
+from crawler.core.pages.cache_policy import conditions
+from crawler.core.pages.hook_calls import MAX_ERROR, HookCall, type_of
+from crawler.core.pages.outcomes import Outcome, of_status
+from crawler.core.protocol.fetch_policy import FetchPolicy
+from crawler.core.protocol.messages import Batch, PageResult, PageTask
 from crawler.core.urls.normalise import host_of, normalise
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.page import PageFetcher, html_of, memory_guard
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
-from crawler.hooks.on_page import plain_fields, with_links
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import one_line
 from crawler.http.fetcher import Fetched, Wants, anything, media_type_of
-from crawler.scrapy_engine import driver, messages
-from crawler.scrapy_engine.driver import ScrapyEnded, ScrapyLeft
-from crawler.scrapy_engine.settings import USUAL, fixed_settings
 
 SPIDER_SECONDS = 60.0  # between two things that Scrapy says about a page: for its callbacks, middlewares and pipelines
 MAX_REQUESTS = 20  # for one page

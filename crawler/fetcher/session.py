@@ -10,10 +10,10 @@ from functools import partial
 from redis.exceptions import RedisError
 
 from crawler.clock import Clock
-from crawler.core.crawl.collectors import collector_of
-from crawler.core.crawl.messages import Batch, PageTask, SliceReport
-from crawler.core.crawl.politeness import chosen_delay
 from crawler.core.installation.backpressure import Shortage
+from crawler.core.politeness.host_rules import chosen_delay
+from crawler.core.protocol.collectors import collector_of
+from crawler.core.protocol.messages import Batch, PageTask, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import note_shortage, retry_on_outage
 from crawler.fetcher.host_slot import HostSlot

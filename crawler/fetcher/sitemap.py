@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.core.sitemaps.reading import MAX_BYTES, read
 from crawler.http.fetcher import Fetched
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
-from crawler.browser.chromium import BrowserMissing
-from crawler.core.crawl.messages import PageResult, PageTask
-from crawler.core.crawl.options import AUTO
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, is_hopeless
+from crawler.capabilities.browser.chromium import BrowserMissing
+from crawler.capabilities.scrapy.driver import ScrapyMissing, ScrapyUnusable
 from crawler.core.errors import SealBroken
+from crawler.core.options.catalogue import AUTO
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless
+from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.robots.robots_txt import NOT_HAD
 from crawler.core.robots.user_agent import product_token
 from crawler.crashpoints import crash_point
@@ -30,7 +31,6 @@ from crawler.frontier.host_state import FailureStreak
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import sleep
-from crawler.scrapy_engine.driver import ScrapyMissing, ScrapyUnusable
 
 if TYPE_CHECKING:
     from crawler.fetcher.session import FetchSession

@@ -20,8 +20,8 @@ from django.db import DatabaseError, connection
 from redis.exceptions import RedisError
 
 from crawler import clock, logs
-from crawler.core.crawl.messages import Batch
-from crawler.core.crawl.shares import batches_of_least_busy
+from crawler.core.politeness.shares import batches_of_least_busy
+from crawler.core.protocol.messages import Batch
 from crawler.fetcher.hand_back import read_batch
 from crawler.frontier.leases import this_process
 from crawler.queueing import queues

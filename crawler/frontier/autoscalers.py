@@ -1,9 +1,9 @@
 """The autoscalers that run, one on each host with workers: who they are, and how many workers each of them keeps.
 
 There is no leader and no lock. Each autoscaler writes its entry into one hash about once a second and reads those of
-the others; from the same entries all find the same shares (`core.crawl.scaling.shares`). While one joins or leaves they
-may disagree for a second or two: a worker too many or too few runs, which no site notices, since what may be requested
-is decided elsewhere (`host_limiter`).
+the others; from the same entries all find the same shares (`core.politeness.scaling.shares`). While one joins or
+leaves they may disagree for a second or two: a worker too many or too few runs, which no site notices, since what may
+be requested is decided elsewhere (`host_limiter`).
 
 An autoscaler that was killed or cut off leaves its entry behind. The others drop it when it has not changed during
 SILENT_BEATS beats of their own, and so share out its workers. Beats are counted and not timed, because clocks of hosts
@@ -24,7 +24,7 @@ from typing import cast
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from crawler.core.crawl.scaling import shares
+from crawler.core.politeness.scaling import shares
 from crawler.frontier.keys import AUTOSCALERS, SCALED_BY_API
 
 SILENT_BEATS = 10  # a call of Redis fails after 10 s: one that was cut off is back by then

@@ -9,9 +9,9 @@ from typing import cast
 from redis import Redis
 
 from crawler.clock import Clock, epoch_seconds
-from crawler.core.crawl.completion import QueueSide
-from crawler.core.crawl.counters import Watermark
-from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
+from crawler.core.politeness.host_rules import ONE_BY_ONE, Pace
+from crawler.core.protocol.completion import QueueSide
+from crawler.core.protocol.counters import Watermark
 from crawler.frontier.host_state import UnresponsiveHosts
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases

@@ -9,7 +9,7 @@ from typing import Any, cast
 from redis import Redis
 from redis.client import Pipeline
 
-from crawler.core.crawl.politeness import HALF_LIFE_S, HostStop, Refusal, after_refusal
+from crawler.core.politeness.host_rules import HALF_LIFE_S, HostStop, Refusal, after_refusal
 from crawler.frontier import keys, scripts
 from crawler.frontier.host_state import HOST_STATE_TTL_S, STOP_FIELDS, stop_from
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from redis import Redis
 
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import HostStop, Throttle, after_silence
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.host_rules import HostStop, Throttle, after_silence
 from crawler.frontier import keys
 from crawler.frontier.keys import CrawlKeys
 

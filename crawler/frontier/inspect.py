@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from redis import Redis
 
-from crawler.core.crawl import retries
-from crawler.core.crawl.completion import QueueSide
-from crawler.core.crawl.retries import lanes_of
+from crawler.core.protocol import retries
+from crawler.core.protocol.completion import QueueSide
+from crawler.core.protocol.retries import lanes_of
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_state import STOP_FIELDS, HostState, HostStates
@@ -118,7 +118,7 @@ def end_waits(redis: Redis, host: str) -> bool:
 
 @dataclass(frozen=True)
 class LaneSnapshot:
-    """A host with waiting pages, or a lane of it (`core.crawl.retries`). Times are epoch seconds."""
+    """A host with waiting pages, or a lane of it (`core.protocol.retries`). Times are epoch seconds."""
 
     lane: str
     next_at: float  # when its next slice may be handed out

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawler.core.crawl.collectors import MAX_COLLECTORS
-from crawler.core.crawl.retries import is_rendered
+from crawler.core.protocol.collectors import MAX_COLLECTORS
+from crawler.core.protocol.retries import is_rendered
 
 PREFIX = "crawler"
 

@@ -15,7 +15,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from crawler.clock import Clock
-from crawler.core.crawl.politeness import Pace
+from crawler.core.politeness.host_rules import Pace
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import QueueItem, decode_member, member_pairs

@@ -8,7 +8,7 @@ from typing import cast
 
 from redis import Redis
 
-from crawler.core.crawl.politeness import Pace
+from crawler.core.politeness.host_rules import Pace
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import QueueItem, encode_member

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from redis import Redis
 
-from crawler.core.crawl.messages import USUAL_PRIORITY
-from crawler.core.crawl.politeness import Pace
-from crawler.core.crawl.retries import batch_size, lanes_of
+from crawler.core.politeness.host_rules import Pace
+from crawler.core.protocol.messages import USUAL_PRIORITY
+from crawler.core.protocol.retries import batch_size, lanes_of
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
 
@@ -39,7 +39,7 @@ class QueueItem:
     """A page to be enqueued."""
 
     id: int
-    host: str  # or a lane of it, see `core.crawl.retries`; the queue treats each lane as a host of its own
+    host: str  # or a lane of it, see `core.protocol.retries`; the queue treats each lane as a host of its own
     due: float  # epoch seconds
     priority: int = USUAL_PRIORITY  # of pages due at the same time, the most urgent is handed out first
 

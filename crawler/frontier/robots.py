@@ -9,7 +9,7 @@ from typing import cast
 import msgspec
 from redis import Redis
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.robots.robots_txt import RobotsAnswer, verdict_of_status
 from crawler.frontier import keys
 

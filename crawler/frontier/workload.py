@@ -14,11 +14,11 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
-from crawler.core.crawl import retries
-from crawler.core.crawl.scaling import Steady
+from crawler.core.politeness.scaling import Steady
+from crawler.core.protocol import retries
 from crawler.frontier.keys import SCALE, CrawlKeys
 
-MAX_LANES = 512  # lanes (`core.crawl.retries`) read one by one, over all crawls
+MAX_LANES = 512  # lanes (`core.protocol.retries`) read one by one, over all crawls
 MAX_LANES_PER_CRAWL, MIN_LANES_PER_CRAWL = 128, 4
 COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 10, 4
 FIGURE_TTL_S = 300  # the figure shown is forgotten when nothing has asked for it for so long

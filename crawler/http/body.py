@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http import encodings
 from crawler.http.errors import FETCH_ERRORS, BodyTooLarge, InvalidResponse
 from crawler.http.fetcher import Fetched, Wants

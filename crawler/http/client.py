@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from crawler import clock, conf, encryption
 from crawler.core.access.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.access.credentials import Credentials
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.options import WARC
-from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.core.options.catalogue import WARC
+from crawler.core.pages.outcomes import Outcome, of_status
+from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import host_of, normalise, origin_of
 from crawler.http import event_loop

@@ -22,8 +22,8 @@ from __future__ import annotations
 import ssl
 from typing import ClassVar
 
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import CrawlerError
+from crawler.core.pages.outcomes import Outcome
 
 # Codes: X509_V_ERR_... of OpenSSL, https://docs.openssl.org/master/man3/X509_STORE_CTX_get_error/.
 _CERTIFICATES = {

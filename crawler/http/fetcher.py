@@ -12,7 +12,7 @@ from typing import Protocol, Self
 
 import msgspec
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.memory_budget import MemoryShare
 from crawler.http.warc_record import Recorded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.robots.robots_txt import MAX_BYTES
 from crawler.core.urls.normalise import normalise
 from crawler.http.errors import one_line

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from crawler import conf
-from crawler.browser.chromium import HOW_TO_INSTALL, NO_CHROMIUM, NO_PLAYWRIGHT, BrowserMissing, installed
+from crawler.capabilities.browser.chromium import HOW_TO_INSTALL, NO_CHROMIUM, NO_PLAYWRIGHT, BrowserMissing, installed
 
 _NONE = f"""\
 The browser tests need Chromium, which was not found. Install it and run this again:

@@ -65,15 +65,15 @@ def run(arguments: list[str], options: Namespace, children: Children, preloaded:
     django.setup()
     command = load_command_class("crawler", "crawl")
     from crawler import clock, conf
-    from crawler.core.crawl.options import NEVER, SCRAPY
-    from crawler.core.crawl.politeness import chosen_delay
+    from crawler.capabilities.scrapy import driver as scrapy
+    from crawler.core.options.catalogue import NEVER, SCRAPY
+    from crawler.core.politeness.host_rules import chosen_delay
     from crawler.launch import chromium
     from crawler.launch.autoscale import useful_workers
     from crawler.launch.services import apply_migrations, ensure_redis
     from crawler.launch.workers import Workers, usual_range
     from crawler.queueing.workers import browser_places, listeners, live_workers
     from crawler.redis_client import CONNECTION_CLASS
-    from crawler.scrapy_engine import driver as scrapy
     from settings.environment import given_redis_url
 
     renders, runs_scrapy = options.render != NEVER, options.engine == SCRAPY

@@ -16,7 +16,8 @@ from django.core.exceptions import ImproperlyConfigured
 from honcho.environ import parse_procfile
 
 from crawler import conf
-from crawler.browser.chromium import BrowserMissing
+from crawler.capabilities.browser.chromium import BrowserMissing
+from crawler.capabilities.scrapy import driver as scrapy
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
 from crawler.launch import chromium
 from crawler.launch.autoscale import Autoscaler, useful_workers_here
@@ -25,7 +26,6 @@ from crawler.launch.process_group import StopSignal
 from crawler.launch.services import apply_migrations, ensure_redis
 from crawler.launch.supervisor import AUTO, Processes, WorkerRange
 from crawler.running import announced, settings_of_workers
-from crawler.scrapy_engine import driver as scrapy
 from settings.environment import ROOT, given_redis_url, kept_secret
 
 LOOPBACK = "127.0.0.1"

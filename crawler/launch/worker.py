@@ -12,9 +12,9 @@ from typing import NoReturn
 import django
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.capabilities.scrapy import driver as scrapy
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.redis_client import CONNECTION_CLASS
-from crawler.scrapy_engine import driver as scrapy
 from settings import environment
 
 WORKER, BROWSER_WORKER = "crawler.worker.Worker", "crawler.browser.worker.BrowserWorker"

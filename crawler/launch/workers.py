@@ -12,8 +12,8 @@ from typing import Self
 
 from redis import RedisError
 
-from crawler.core.crawl.politeness import slices_at_once
 from crawler.core.errors import ServiceDown
+from crawler.core.politeness.host_rules import slices_at_once
 from crawler.launch.autoscale import Autoscaler
 from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.preload import COMMAND, STOP_TIMEOUT_S, PreloadedWorker

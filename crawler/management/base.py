@@ -20,9 +20,9 @@ from redis.exceptions import RedisError
 
 from crawler import __version__
 from crawler.accounts import audit
-from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.core.installation.backpressure import remedy, sentence
+from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.core.text.sanitize import lines
 from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file

@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any, assert_never
 
 from crawler.core.channels.catalogue import KINDS, listed, receiver_of
-from crawler.core.crawl.notices import DEFAULT_EVENTS, chosen_events
-from crawler.core.crawl.option_kinds import (
+from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CHANGEABLE, CONTENT, FORMS, OPTIONS, RECEIVERS, SITE, CrawlOptions
+from crawler.core.options.events import DEFAULT_EVENTS, chosen_events
+from crawler.core.options.kinds import (
     Choice,
     Lines,
     Number,
@@ -20,8 +22,6 @@ from crawler.core.crawl.option_kinds import (
     Text,
     Whole,
 )
-from crawler.core.crawl.options import CHANGEABLE, CONTENT, FORMS, OPTIONS, RECEIVERS, SITE, CrawlOptions
-from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
 from crawler.exports.formats import ENDINGS
 from crawler.management import usage

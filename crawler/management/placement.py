@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crawler import clock
-from crawler.core.crawl.placement import Placement, placed
+from crawler.core.pages.placement import Placement, placed
 from crawler.management.numbers import span, whole
 
 

@@ -14,10 +14,10 @@ from django.db import close_old_connections
 from django.db.models import Q
 
 from crawler import clock
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.holds import HoldReason
-from crawler.core.crawl.notices import HOOK
 from crawler.core.errors import ServiceDown
+from crawler.core.options.events import HOOK
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.holds import HoldReason
 from crawler.management.base import SERVICE_ERRORS, in_one_line, no_worker
 from crawler.manager.reconcile import reconcile
 from crawler.models import Crawl, Delivery

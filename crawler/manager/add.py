@@ -14,9 +14,9 @@ from crawler import clock, logs
 from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import installation_hosts
 from crawler.core.access.reach import Namer, is_limited, may_add_hosts, private_hosts_for
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.placement import MAX_URLS, REASONS_TOLD, Added, AskedAgain, Placement, Refused
 from crawler.core.errors import BadInput
+from crawler.core.pages.placement import MAX_URLS, REASONS_TOLD, Added, AskedAgain, Placement, Refused
+from crawler.core.protocol.completion import State
 from crawler.core.url_lists.wanted import Wanted
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import from_person, host_and_port, host_of

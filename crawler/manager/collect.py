@@ -11,11 +11,18 @@ import msgspec
 from django.db import DataError
 
 from crawler import conf
-from crawler.core.crawl import retries
-from crawler.core.crawl.discovery import Discovery, Place, discoveries, suspected, with_not_followed, with_tidied_keys
-from crawler.core.crawl.messages import PageResult, SliceReport, decode_head, decode_report, unstorable
-from crawler.core.crawl.options import NEVER
 from crawler.core.errors import NewerMessage
+from crawler.core.options.catalogue import NEVER
+from crawler.core.protocol import retries
+from crawler.core.protocol.discovery import (
+    Discovery,
+    Place,
+    discoveries,
+    suspected,
+    with_not_followed,
+    with_tidied_keys,
+)
+from crawler.core.protocol.messages import PageResult, SliceReport, decode_head, decode_report, unstorable
 from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
@@ -41,11 +48,7 @@ BetweenTransactions = Callable[[], object]
 """Called between transactions so that the tick can renew its lock."""
 
 
-def do_nothing() -> None:
-    """Default for `BetweenTransactions`."""
-
-
-def collect(context: TickContext, between: BetweenTransactions = do_nothing) -> int:
+def collect(context: TickContext, between: BetweenTransactions = lambda: None) -> int:
     """Process the oldest reports; returns their number. After a crash the same reports are processed again
     (idempotent)."""
     results = context.frontier.results
@@ -115,7 +118,7 @@ def _still_leased(
 
 
 def process_results(
-    context: TickContext, results: Sequence[PageResult], requests: int = 0, between: BetweenTransactions = do_nothing
+    context: TickContext, results: Sequence[PageResult], requests: int = 0, between: BetweenTransactions = lambda: None
 ) -> None:
     """Store these results, in one transaction unless there are long sitemaps. If the database refuses a value, nothing
     was stored but pages of long sitemaps, which may be inserted again (rule R2): the results are stored by halves,

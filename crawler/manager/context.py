@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from crawler import clock
-from crawler.core.crawl import politeness, retries
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.options import ALWAYS, CrawlOptions
-from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
+from crawler.core.options.catalogue import ALWAYS, CrawlOptions
+from crawler.core.politeness import host_rules
+from crawler.core.politeness.host_rules import ONE_BY_ONE, Pace
+from crawler.core.protocol import retries
+from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import host_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_state import HostState, HostStates
@@ -73,12 +74,12 @@ def _was_asked(state: HostState) -> bool:
 
 
 def _pace(options: CrawlOptions, state: HostState) -> Pace:
-    delay = politeness.chosen_delay(options.delay, options.per_minute)
+    delay = host_rules.chosen_delay(options.delay, options.per_minute)
     if options.obey_robots:
-        delay = politeness.host_delay(delay, state.crawl_delay)
+        delay = host_rules.host_delay(delay, state.crawl_delay)
     if options.throttle:
         delay = max(delay, state.throttle.delay)
-    return politeness.pace_of(delay, options.concurrency, state.response_s, has_answered=state.has_answered)
+    return host_rules.pace_of(delay, options.concurrency, state.response_s, has_answered=state.has_answered)
 
 
 def context_of(crawl: Crawl, collector: int = 0) -> TickContext:

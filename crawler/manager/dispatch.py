@@ -9,13 +9,13 @@ from itertools import zip_longest
 
 from crawler import clock, conf
 from crawler.accounts import quotas
-from crawler.core.crawl import retries
-from crawler.core.crawl.cache_policy import NO_VALIDATORS
-from crawler.core.crawl.collectors import batch_id
-from crawler.core.crawl.messages import PAGE, Batch, PageTask, Slice
-from crawler.core.crawl.options import AUTO, NEVER, CrawlOptions
-from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
-from crawler.core.crawl.shares import batches_ahead
+from crawler.core.options.catalogue import AUTO, NEVER, CrawlOptions
+from crawler.core.pages.cache_policy import NO_VALIDATORS
+from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
+from crawler.core.politeness.shares import batches_ahead
+from crawler.core.protocol import retries
+from crawler.core.protocol.collectors import batch_id
+from crawler.core.protocol.messages import PAGE, Batch, PageTask, Slice
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
 from crawler.frontier.browser_places import BrowserPlaces
@@ -48,7 +48,7 @@ class _BatchDraft:
 
     id: str
     token: str
-    slices: list[tuple[str, list[int]]]  # lane (see `core.crawl.retries`), page ids
+    slices: list[tuple[str, list[int]]]  # lane (see `core.protocol.retries`), page ids
     rendered: bool = False  # in a browser
 
     @property
@@ -166,8 +166,8 @@ def _remaining_quota(context: TickContext, out: int) -> int:
 
 
 def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
-    """Dequeue slices and distribute them over as many batches as the workers can use. Suspects (`core.crawl.retries`)
-    get batches of their own."""
+    """Dequeue slices and distribute them over as many batches as the workers can use. Suspects
+    (`core.protocol.retries`) get batches of their own."""
     now, leases, workers = context.now(), context.frontier.leases, workers_for(context.options.engine)
     batches, unclaimed = (_fetched(names) for names in (leases.batches(), leases.unclaimed()))
     outstanding = len(batches)

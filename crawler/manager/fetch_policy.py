@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from crawler import conf
 from crawler.accounts.permissions import private_hosts_of
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.messages import LOGIN_VERSION, RENDERING_VERSION, USUAL_VERSION
-from crawler.core.crawl.options import NEVER, CrawlOptions
-from crawler.core.crawl.rendering import RENDER_SECONDS
+from crawler.core.options.catalogue import NEVER, CrawlOptions
+from crawler.core.pages.rendering import RENDER_SECONDS
+from crawler.core.protocol.fetch_policy import FetchPolicy
+from crawler.core.protocol.messages import LOGIN_VERSION, RENDERING_VERSION, USUAL_VERSION
 from crawler.crawls.credentials import own_hosts_of
 from crawler.manager.context import TickContext
 

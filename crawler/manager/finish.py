@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from crawler import clock
-from crawler.core.crawl.completion import State, Verdict, verdict
+from crawler.core.protocol.completion import State, Verdict, verdict
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import finalize
 from crawler.manager.context import TickContext

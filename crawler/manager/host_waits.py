@@ -9,7 +9,7 @@ from django.db import transaction
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.core.urls.normalise import origins_of
 from crawler.frontier.inspect import HostSnapshot, end_waits, host_snapshots, pages_of
 from crawler.manager.context import context_of

@@ -17,7 +17,7 @@ from django.db.models import Q
 from redis.exceptions import RedisError
 
 from crawler import clock
-from crawler.core.crawl.completion import MIN_CHECK_INTERVAL_S
+from crawler.core.protocol.completion import MIN_CHECK_INTERVAL_S
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import retry_on_outage
 from crawler.manager.reconcile import reconcile, seconds_until_scan

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.core.crawl.completion import Limit
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import Limit
 from crawler.manager.context import TickContext
 from crawler.storage import writer
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.manager.context import TickContext
 from crawler.storage import additions

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PageResult
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PageResult
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.manager.context import TickContext
 from crawler.storage import queries

@@ -20,7 +20,8 @@ from redis.exceptions import ResponseError
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.core.crawl.completion import (
+from crawler.core.errors import ServiceDown
+from crawler.core.protocol.completion import (
     MAX_CHECK_INTERVAL_S,
     MIN_CHECK_INTERVAL_S,
     Signs,
@@ -28,7 +29,6 @@ from crawler.core.crawl.completion import (
     needs_tick,
     rest_after,
 )
-from crawler.core.errors import ServiceDown
 from crawler.crawls import kept_extraction
 from crawler.crawls.control import clean_up
 from crawler.crawls.delete import delete_in_steps

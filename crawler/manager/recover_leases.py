@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from crawler import conf
-from crawler.core.crawl import retries
-from crawler.core.crawl.collectors import collector_of
-from crawler.core.crawl.options import EARLY, NEVER
+from crawler.core.options.catalogue import EARLY, NEVER
+from crawler.core.protocol import retries
+from crawler.core.protocol.collectors import collector_of
 from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S

@@ -10,15 +10,15 @@ from uuid import UUID
 import msgspec
 
 from crawler import conf, encryption
+from crawler.capabilities.hooks.loading import ON_PAGE, names_with
 from crawler.core.access.credentials import to_json
-from crawler.core.crawl import cache_policy
-from crawler.core.crawl.cache_policy import CachedResponse
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import Shortage
+from crawler.core.pages import cache_policy
+from crawler.core.pages.cache_policy import CachedResponse
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.crawls.holds import note_shortage
-from crawler.hooks.loading import ON_PAGE, names_with
 from crawler.manager.context import TickContext
 from crawler.storage import queries, response_cache
 from crawler.storage.queries import OpenPage
@@ -62,7 +62,7 @@ def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
 
 def _validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, str]]:
     """URL -> ETag and Last-Modified, of the responses whose content is still there."""
-    from crawler.content import copies  # which loads warcio: only for crawls that keep content
+    from crawler.capabilities.content import copies  # which loads warcio: only for crawls that keep content
 
     known = response_cache.load(partition, urls)
     there = copies.existing(_object(place) for one in known.values() for place in one.result.kept.values())
@@ -85,7 +85,7 @@ def _contents(context: TickContext, partition: bytes, known: Mapping[str, Cached
     kept = {url: one.result.kept for url, one in known.items() if one.result.kept}
     if not kept:
         return none
-    from crawler.content import copies  # as above
+    from crawler.capabilities.content import copies  # as above
 
     copied, has_room = copies.copied(str(context.id), kept)
     if not has_room:

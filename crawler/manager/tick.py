@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from crawler import clock
-from crawler.core.crawl.completion import State, Verdict
 from crawler.core.installation.backpressure import because
+from crawler.core.protocol.completion import State, Verdict
 from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import clean_up

@@ -18,9 +18,9 @@ from crawler import clock, conf, logs
 from crawler.accounts import audit
 from crawler.accounts.permissions import installation_hosts, private_hosts_of
 from crawler.core.channels.kind import Message
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.notices import HOOK, Event
 from crawler.core.errors import SealBroken
+from crawler.core.options.events import HOOK, Event
+from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
 from crawler.encryption import opened_address
 from crawler.exports.rows import page_rows

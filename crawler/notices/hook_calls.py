@@ -13,12 +13,12 @@ from typing import Any
 
 from django.db import IntegrityError
 
-from crawler.core.crawl.hook_calls import HookCall
-from crawler.core.crawl.notices import PREFIX, Event
+from crawler.capabilities.hooks.calls import call
+from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, Hook, loaded
+from crawler.capabilities.hooks.types import CrawlFinished, PageClosed
+from crawler.core.options.events import PREFIX, Event
+from crawler.core.pages.hook_calls import HookCall
 from crawler.crashpoints import crash_point
-from crawler.hooks.calls import call
-from crawler.hooks.loading import ON_CLOSED, ON_FINISHED, Hook, loaded
-from crawler.hooks.types import CrawlFinished, PageClosed
 from crawler.models import Delivery, Notice, Page, PageFacts
 from crawler.notices import outbox
 from crawler.notices.send import TransportError

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from crawler import clock
-from crawler.core.crawl.notices import DEFAULT_EVENTS, ENDS
+from crawler.core.options.events import DEFAULT_EVENTS, ENDS
 
 _ENDS = [event.value for event in ENDS]
 
@@ -19,7 +19,7 @@ class Notice(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     crawl = models.ForeignKey("crawler.Crawl", on_delete=models.CASCADE, related_name="notices")
-    event = models.CharField(max_length=32)  # see `core.crawl.notices`
+    event = models.CharField(max_length=32)  # see `core.options.events`
     round = models.SmallIntegerField(default=1)  # of the crawl, at the time of the event
     number = models.IntegerField(default=0)  # among those of this event in this round: 0, 1, 2, ...
     receipt = models.JSONField(default=dict)  # at that time; empty for events about pages

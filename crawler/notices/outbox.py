@@ -14,13 +14,13 @@ from uuid import UUID, uuid5
 from django.db.models import F, QuerySet
 
 from crawler import clock
+from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, names_with
 from crawler.core.channels.catalogue import KINDS
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.notices import ENDS, HOOK, Event
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import SealBroken
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.events import ENDS, HOOK, Event
+from crawler.core.protocol.messages import PageResult
 from crawler.encryption import opened_address
-from crawler.hooks.loading import ON_CLOSED, ON_FINISHED, names_with
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of

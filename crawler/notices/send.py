@@ -15,8 +15,8 @@ from django.core.mail import BadHeaderError, EmailMessage
 from crawler import clock, conf
 from crawler.core.channels.catalogue import CHANNELS
 from crawler.core.channels.kind import ChannelKind, Message, Signing
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import CrawlerError
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.text.sanitize import lines, one_line
 from crawler.core.urls.addresses import is_public
 from crawler.core.urls.normalise import host_and_port

@@ -26,8 +26,8 @@ from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
 
 from crawler import conf
-from crawler.core.crawl.messages import Batch
-from crawler.core.crawl.options import SCRAPY as WITH_SCRAPY
+from crawler.core.options.catalogue import SCRAPY as WITH_SCRAPY
+from crawler.core.protocol.messages import Batch
 from crawler.frontier import keys, scripts
 from crawler.queueing import installation
 from crawler.redis_client import RedisClient

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from django.db.models import Q
 from redis.client import Pipeline
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.messages import SliceReport, encode_report
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.messages import SliceReport, encode_report
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS
 from crawler.frontier.results import Mark

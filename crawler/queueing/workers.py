@@ -13,7 +13,7 @@ from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
-from crawler.core.crawl.shares import BrowserLoad
+from crawler.core.politeness.shares import BrowserLoad
 from crawler.frontier.browser_places import BrowserPlaces
 from crawler.queueing.queues import CRAWL, FETCH, RENDER, connection, usual_queue
 from crawler.redis_client import RedisClient

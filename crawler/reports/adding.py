@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crawler.core.crawl.options import OPTIONS
-from crawler.core.crawl.placement import Added, AskedAgain
+from crawler.core.options.catalogue import OPTIONS
+from crawler.core.pages.placement import Added, AskedAgain
 from crawler.core.text.quantities import counted
 from crawler.core.text.sanitize import one_line
 from crawler.reports.text import Reply

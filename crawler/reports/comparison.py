@@ -11,11 +11,11 @@ from typing import Any
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
-from crawler.core.crawl.cache_policy import uses_cache
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import SUCCESSES, UNJUDGED, Outcome
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.cache_policy import uses_cache
+from crawler.core.pages.outcomes import SUCCESSES, UNJUDGED, Outcome
+from crawler.core.protocol.messages import PAGE
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
 from crawler.reports.catalogue.entries import KEPT, KEPT_WHILE_RUNNING

@@ -12,9 +12,9 @@ from uuid import UUID
 
 from django.db.models import Count, Max, Q, QuerySet
 
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_query import MAX_KEY, cursor_of, numbers_of
 from crawler.core.errors import BadInput
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.page_query import MAX_KEY, cursor_of, numbers_of
 from crawler.core.urls.normalise import BELOW, check_host, host_typed
 from crawler.models import Crawl, Page
 

@@ -13,11 +13,11 @@ from typing import Any
 from django.db.models import QuerySet
 
 from crawler.clock import Clock, epoch_seconds
-from crawler.core.crawl import retries
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.diagnosis import Hold, explain
-from crawler.core.crawl.politeness import Reason, why_not_now
-from crawler.core.crawl.progress import still_for
+from crawler.core.politeness.host_rules import Reason, why_not_now
+from crawler.core.protocol import retries
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.diagnosis import Hold, explain
+from crawler.core.protocol.progress import still_for
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis_facts import (
@@ -60,7 +60,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
     """The diagnosis of any crawl. Of the crawls that use a host's connections only `visible` ones (None = all) are
     named.
 
-    `sentences`   the answer and further facts, in plain words (`core.crawl.diagnosis`)
+    `sentences`   the answer and further facts, in plain words (`core.protocol.diagnosis`)
     `open`        the number of open pages, and the first of them
     `redis`       whether it responds; otherwise the parts below are None
     `workers`, `queues`    workers that listen to, and jobs that wait in, each queue

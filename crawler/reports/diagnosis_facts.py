@@ -1,4 +1,4 @@
-"""The facts that `core.crawl.diagnosis` explains, from the database and Redis.
+"""The facts that `core.protocol.diagnosis` explains, from the database and Redis.
 
 Read-only and bounded for any crawl: a few rows by index, and the dispatched batches.
 """
@@ -16,19 +16,10 @@ from redis import Redis, RedisError
 
 from crawler import encryption
 from crawler.clock import Clock
-from crawler.core.crawl import retries
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
-from crawler.core.crawl.holds import (
-    HoldReason,
-    credentials_message,
-    hold_message,
-    hold_reason,
-    login_message,
-    needs_person,
-)
-from crawler.core.crawl.options import NEVER, SCRAPY
-from crawler.core.crawl.politeness import (
+from crawler.core.errors import SealBroken, ServiceDown
+from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
+from crawler.core.options.catalogue import NEVER, SCRAPY
+from crawler.core.politeness.host_rules import (
     HOLD_UP_A_WORKER,
     HostLook,
     HostWait,
@@ -38,8 +29,17 @@ from crawler.core.crawl.politeness import (
     host_delay,
     what_holds,
 )
-from crawler.core.errors import SealBroken, ServiceDown
-from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
+from crawler.core.protocol import retries
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
+from crawler.core.protocol.holds import (
+    HoldReason,
+    credentials_message,
+    hold_message,
+    hold_reason,
+    login_message,
+    needs_person,
+)
 from crawler.core.text.quantities import duration
 from crawler.core.urls.normalise import origin_of, origins_of
 from crawler.frontier import capacity

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from crawler.core.crawl.diagnosis import Hold, Manager
-from crawler.core.crawl.politeness import ENDED_BY_A_USER, Reason, stop_of
+from crawler.core.politeness.host_rules import ENDED_BY_A_USER, Reason, stop_of
+from crawler.core.protocol.diagnosis import Hold, Manager
 from crawler.core.urls.normalise import href_of
 from crawler.reports import text as words
 

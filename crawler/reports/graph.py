@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from django.db.models import QuerySet
 
-from crawler.core.crawl.graph import Cluster, Line, Node, Picture, Spot, answer_of, clustered, picture, thinned
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
+from crawler.core.pages.graph import Cluster, Line, Node, Picture, Spot, answer_of, clustered, picture, thinned
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PAGE
 from crawler.models import Crawl, Page, PageLinks
 from crawler.reports import result_cache, text
 

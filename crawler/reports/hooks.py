@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Sum
 
-from crawler.core.crawl.notices import HOOK
+from crawler.core.options.events import HOOK
 from crawler.models import Crawl, Delivery, HookCalls
 from crawler.storage.hook_calls import ON_PAGE
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from redis import Redis
 
 from crawler import clock
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.politeness import stop_of
+from crawler.core.politeness.host_rules import stop_of
+from crawler.core.protocol.completion import State
 from crawler.core.urls.normalise import origins_of
 from crawler.frontier.inspect import HostSnapshot, host_snapshots, pages_of
 from crawler.frontier.robots import RobotsCache

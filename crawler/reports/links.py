@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from crawler.core.crawl.messages import PAGE
 from crawler.core.html import link_codec
+from crawler.core.protocol.messages import PAGE
 from crawler.models import Crawl, LinkIndex, Page, PageLinks
 from crawler.reports import result_cache
 from crawler.storage.queries import all_rows

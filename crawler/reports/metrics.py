@@ -14,11 +14,11 @@ from django.db.models import Case, Count, F, FloatField, JSONField, OuterRef, Su
 from redis import Redis, RedisError
 
 from crawler import clock
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.notices import HOOK
-from crawler.core.crawl.options import NEVER, CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
+from crawler.core.options.catalogue import NEVER, CrawlOptions
+from crawler.core.options.events import HOOK
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State
 from crawler.frontier import metrics
 from crawler.frontier.browser_places import BrowserPlaces
 from crawler.frontier.frontier import Frontier
@@ -41,7 +41,7 @@ _IF_RUNNING = {
 
 MAX_CRAWL_QUEUES = 20  # crawls that have series of their own
 _NO_FLOW = ((0, 0, 0, 0, 0),)
-FLOWS = ("in", "out", "retried", "dead")  # in the order of `core.crawl.flow.Moment`
+FLOWS = ("in", "out", "retried", "dead")  # in the order of `core.protocol.flow.Moment`
 
 
 @dataclass(frozen=True)

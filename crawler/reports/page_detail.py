@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP
-from crawler.core.crawl.outcomes import SUCCESSES
-from crawler.core.crawl.page_fields import label
-from crawler.core.crawl.traps import Reason
 from crawler.core.html import link_codec
+from crawler.core.pages.outcomes import SUCCESSES
+from crawler.core.pages.page_fields import label
+from crawler.core.pages.traps import Reason
+from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import is_html
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from crawler.core.crawl.outcomes import Tone
-from crawler.core.crawl.page_fields import Table, fields_from, label
-from crawler.core.crawl.page_load import BLOCKED, FAILED, THRESHOLDS, Rating, Resource, rating
+from crawler.core.pages.outcomes import Tone
+from crawler.core.pages.page_fields import Table, fields_from, label
+from crawler.core.pages.page_load import BLOCKED, FAILED, THRESHOLDS, Rating, Resource, rating
 from crawler.models import Page, PageLoad
 from crawler.reports import text
 

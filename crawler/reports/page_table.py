@@ -15,11 +15,11 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Collate, Upper
 
-from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP
-from crawler.core.crawl.outcomes import Category, Outcome
-from crawler.core.crawl.page_fields import PAGE_FIELDS, SORTED_BY, PageField, Sort, Table, TableColumn, ValueType
-from crawler.core.crawl.page_query import OPEN, PagesQuery, Show, Span
 from crawler.core.errors import BadInput
+from crawler.core.pages.outcomes import Category, Outcome
+from crawler.core.pages.page_fields import PAGE_FIELDS, SORTED_BY, PageField, Sort, Table, TableColumn, ValueType
+from crawler.core.pages.page_query import OPEN, PagesQuery, Show, Span
+from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.text.quantities import DASH
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import text

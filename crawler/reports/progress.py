@@ -11,10 +11,10 @@ from django.core.cache import cache
 from django.db.models import Avg, Count, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Concat, StrIndex, Substr
 
-from crawler.core.crawl import progress
-from crawler.core.crawl.counters import RECENT_PAGES
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import ERRORS, USABLE, Outcome
+from crawler.core.pages.outcomes import ERRORS, USABLE, Outcome
+from crawler.core.protocol import progress
+from crawler.core.protocol.counters import RECENT_PAGES
+from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
@@ -24,8 +24,8 @@ SHOWN = RECENT_PAGES  # pages in a list on the crawl page
 
 
 def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
-    """State, counts, progress (`done` of `total`, see `core.crawl.progress.standing`), pages a second and, when it can
-    be estimated, seconds left (`eta`, else None)."""
+    """State, counts, progress (`done` of `total`, see `core.protocol.progress.standing`), pages a second and, when it
+    can be estimated, seconds left (`eta`, else None)."""
     tallies, max_pages = crawl.tallies, crawl.chosen.max_pages
     stands = progress.standing(tallies, max_pages)
     running = not crawl.is_over

@@ -12,9 +12,9 @@ from typing import Any
 
 from redis import RedisError
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.flow import WINDOWS_S, Flow, per_minute
 from crawler.core.errors import ServiceDown
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.flow import WINDOWS_S, Flow, per_minute
 from crawler.core.text.quantities import DASH, count, duration
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl, Page

@@ -7,14 +7,14 @@ from typing import Any
 
 from crawler import clock, conf
 from crawler.core.channels.catalogue import is_encrypted, masked, shown
-from crawler.core.crawl import schedule
-from crawler.core.crawl.completion import Ended, State, ended, sentence
-from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.notices import ENDS, HOOK
-from crawler.core.crawl.options import EARLY, NEVER, SCRAPY
-from crawler.core.crawl.outcomes import Category, Outcome
-from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
+from crawler.core.options import schedule
+from crawler.core.options.catalogue import EARLY, NEVER, SCRAPY
+from crawler.core.options.events import ENDS, HOOK
+from crawler.core.pages.outcomes import Category, Outcome
+from crawler.core.protocol.completion import Ended, State, ended, sentence
+from crawler.core.protocol.counters import adds_up
+from crawler.core.protocol.progress import ran_seconds
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.reports import hooks

@@ -1,4 +1,4 @@
-"""How many workers would be useful now and why, for operators and autoscalers; see `core.crawl.scaling`.
+"""How many workers would be useful now and why, for operators and autoscalers; see `core.politeness.scaling`.
 
 The number of commands is bounded: see `frontier.workload`, which reads the largest hosts of each crawl and counts the
 others. Those are taken for hosts like the smallest that was read, each with one connection.
@@ -16,12 +16,12 @@ from django.db.models import QuerySet
 from redis import Redis
 
 from crawler import clock, conf
-from crawler.core.crawl import scaling
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.diagnosis import START_A_SCRAPY_WORKER
-from crawler.core.crawl.options import NEVER, SCRAPY, CrawlOptions
-from crawler.core.crawl.politeness import chosen_delay, host_delay
-from crawler.core.crawl.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of
+from crawler.core.options.catalogue import NEVER, SCRAPY, CrawlOptions
+from crawler.core.politeness import scaling
+from crawler.core.politeness.host_rules import chosen_delay, host_delay
+from crawler.core.politeness.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.diagnosis import START_A_SCRAPY_WORKER
 from crawler.core.text.quantities import count, counted
 from crawler.frontier import workload
 from crawler.frontier.browser_places import BrowserPlaces
@@ -44,7 +44,7 @@ on a machine with work to do."""
 class Scale:
     """The figure, and what it was made of."""
 
-    wanted: int  # workers that would be useful; it falls late, see `core.crawl.scaling.smoothed`
+    wanted: int  # workers that would be useful; it falls late, see `core.politeness.scaling.smoothed`
     found: int  # of this moment alone
     running: int  # workers, see `queueing.workers.worker_count`
     total: Demand

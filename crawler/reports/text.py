@@ -9,11 +9,11 @@ from typing import Any, assert_never
 from uuid import UUID
 
 from crawler import clock
-from crawler.core.crawl.completion import Ended, Limit, State
-from crawler.core.crawl.notices import Event
-from crawler.core.crawl.options import ALWAYS, ENGINE
-from crawler.core.crawl.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.html.shells import DESCRIPTIONS
+from crawler.core.options.catalogue import ALWAYS, ENGINE
+from crawler.core.options.events import Event
+from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
+from crawler.core.protocol.completion import Ended, Limit, State
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
 from crawler.core.text.sanitize import one_line
 from crawler.models import Crawl, KeptExtraction, Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawler.core.crawl.traps import Reason
+from crawler.core.pages.traps import Reason
 from crawler.models import Crawl, Page, Trap
 from crawler.reports import text
 from crawler.reports.text import Reply

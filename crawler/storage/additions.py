@@ -11,11 +11,11 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
-from crawler.core.crawl.completion import Limit, limit_that_closed
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.placement import Placement
-from crawler.core.crawl.priorities import priority_of
-from crawler.core.crawl.retries import expiry
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.placement import Placement
+from crawler.core.politeness.priorities import priority_of
+from crawler.core.protocol.completion import Limit, limit_that_closed
+from crawler.core.protocol.retries import expiry
 from crawler.core.url_lists.entries import Entry
 from crawler.core.url_lists.wanted import Wanted
 from crawler.core.urls.normalise import key_of

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from django.db import transaction
 
-from crawler.core.crawl.completion import Limit
-from crawler.core.crawl.counters import with_closed
-from crawler.core.crawl.flow import Flow, with_change
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.progress import with_sample
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import Limit
+from crawler.core.protocol.counters import with_closed
+from crawler.core.protocol.flow import Flow, with_change
+from crawler.core.protocol.messages import PageResult
+from crawler.core.protocol.progress import with_sample
 from crawler.models import Crawl
 from crawler.storage import sql
 

@@ -19,8 +19,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import post_migrate, pre_migrate
 
-from crawler.core.crawl.diagnosis import SilentLock
 from crawler.core.errors import NotUpgradable
+from crawler.core.protocol.diagnosis import SilentLock
 
 APP = "crawler"
 LAST_BEFORE_SQUASH = "48ccb13"  # the commit that has each replaced migration as a file of its own, and all of them

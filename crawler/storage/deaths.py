@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import F
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Page
 from crawler.storage import queries
 from crawler.storage.counters import change_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from crawler.core.crawl.hook_calls import HookCall
-from crawler.core.crawl.options import HTML
+from crawler.core.options.catalogue import HTML
+from crawler.core.pages.hook_calls import HookCall
 from crawler.models import Crawl, PageFacts
 from crawler.storage import hook_calls
 from crawler.storage.bulk import Statement

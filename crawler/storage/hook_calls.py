@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import F
 
-from crawler.core.crawl.hook_calls import HookCall, merged
+from crawler.core.pages.hook_calls import HookCall, merged
 from crawler.models import Crawl, HookCalls
 from crawler.storage.sql import storable
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.page_load import PageLoad
+from crawler.core.pages.page_load import PageLoad
+from crawler.core.protocol.messages import PageResult
 from crawler.storage.bulk import Row, Statement
 from crawler.storage.sql import as_json, stored_id
 

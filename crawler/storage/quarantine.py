@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from django.db.models import F, Q, QuerySet
 from msgspec.structs import replace
 
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.traps import LEARNT, MEANINGS, Count, Suspicion, Verdict, judge
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.traps import LEARNT, MEANINGS, Count, Suspicion, Verdict, judge
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Trap
 from crawler.storage.variants import Parts
 

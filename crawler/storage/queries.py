@@ -9,12 +9,12 @@ from uuid import UUID
 from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.counters import Tallies, Watermark, tallied
-from crawler.core.crawl.discovery import Place
-from crawler.core.crawl.messages import PAGE, USUAL_PRIORITY
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.shares import USUAL_WEIGHT
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.shares import USUAL_WEIGHT
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.counters import Tallies, Watermark, tallied
+from crawler.core.protocol.discovery import Place
+from crawler.core.protocol.messages import PAGE, USUAL_PRIORITY
 from crawler.core.urls.normalise import key_of, site_of
 from crawler.models import Crawl, Page, SpiderRequest
 from crawler.storage.bulk import is_among
@@ -143,7 +143,7 @@ def count_put_off(crawl: UUID, now: float) -> int:
 
 
 def running_weights() -> list[int]:
-    """The weights of all running crawls, see `core.crawl.shares`."""
+    """The weights of all running crawls, see `core.politeness.shares`."""
     found = Crawl.objects.filter(state=State.RUNNING).values_list("options__weight", flat=True)
     return [weight or USUAL_WEIGHT for weight in found]  # those of an earlier version have none
 

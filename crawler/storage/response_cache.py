@@ -1,5 +1,5 @@
 """The HTTP response cache: the only reader and writer of its table. Crawls of one cache partition
-(`core.crawl.cache_policy`) share it.
+(`core.pages.cache_policy`) share it.
 
 Nothing depends on it: a lost response is fetched again. So it is written after the pages, in a separate transaction,
 and expired rows are deleted in small steps, as are the oldest above CRAWLER_CACHE_MB.
@@ -21,8 +21,8 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from crawler import conf
-from crawler.core.crawl.cache_policy import CachedResponse, cache_key, cached_part, validators_of
-from crawler.core.crawl.messages import PageResult
+from crawler.core.pages.cache_policy import CachedResponse, cache_key, cached_part, validators_of
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Answer, AnswersTotal
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from crawler.core.crawl.discovery import Discovery
+from crawler.core.protocol.discovery import Discovery
 from crawler.models import Page, SpiderRequest
 from crawler.storage.bulk import Statement, is_among
 from crawler.storage.sql import storable, stored_id

@@ -10,10 +10,10 @@ from uuid import UUID
 import msgspec
 from django.db import connection
 
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PAGE, PageResult
-from crawler.core.crawl.retries import expiry, is_dead_letter
 from crawler.core.html.page_metadata import Facts
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PAGE, PageResult
+from crawler.core.protocol.retries import expiry, is_dead_letter
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, Usage

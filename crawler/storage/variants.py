@@ -15,10 +15,10 @@ from typing import TypeVar
 from django.db.models import Exists, OuterRef, Subquery
 from msgspec.structs import replace as with_values
 
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PAGE, PageResult
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.traps import Count, Suspicion, Verdict, judge
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.traps import Count, Suspicion, Verdict, judge
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.urls.variants import (
     FOLLOWED_PARTS,
     TEXT_BYTES,

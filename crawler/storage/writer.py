@@ -15,15 +15,15 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import QuerySet
 from msgspec.structs import replace
 
-from crawler.core.crawl.completion import Limit, limit_of_time, limit_that_closed
-from crawler.core.crawl.counters import Tallies
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import SITEMAP, PageResult
-from crawler.core.crawl.outcomes import Category, Outcome
-from crawler.core.crawl.outcomes import of_status as outcome_of
-from crawler.core.crawl.priorities import priority_of
-from crawler.core.crawl.retries import expiry, is_dead_letter
-from crawler.core.crawl.traps import MEANINGS, Reason
+from crawler.core.pages.outcomes import Category, Outcome
+from crawler.core.pages.outcomes import of_status as outcome_of
+from crawler.core.pages.traps import MEANINGS, Reason
+from crawler.core.politeness.priorities import priority_of
+from crawler.core.protocol.completion import Limit, limit_of_time, limit_that_closed
+from crawler.core.protocol.counters import Tallies
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import SITEMAP, PageResult
+from crawler.core.protocol.retries import expiry, is_dead_letter
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point

@@ -10,7 +10,7 @@ import msgspec
 from rq.cli import main
 
 from crawler import jobs  # noqa: F401 (sets up Django)
-from crawler.core.crawl import messages
+from crawler.core.protocol import messages
 from crawler.queueing import wakeups
 
 NEWER = messages.VERSION + 1

@@ -16,13 +16,13 @@ from uuid import UUID
 
 import pytest
 
-from benchmarks.services import postgresql_programs
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.acceptance.test_killed import assert_complete, slow_site
 from tests.acceptance.test_stock_workers import EXPECTED
 from tests.postgresql import PostgresStack
 from tests.site import Answer, Reply, Request, Site, page
 from tests.stack import PATIENCE, Stack
+from tools.bench.services import postgresql_programs
 
 pytestmark = pytest.mark.long
 

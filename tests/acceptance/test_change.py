@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from django.core.management import call_command
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.site import Reply, Site, lateness, page
 from tests.stack import Stack
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.site import Reply, Site, page
 from tests.stack import OWN_WORKER, Stack
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from crawler.core.access.permissions import ALL_SCOPES
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.api.calling import Caller, a_token
 from tests.site import Answer, Reply, Site, page
 from tests.stack import Stack

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.acceptance.test_killed import slow_site
 from tests.acceptance.test_stock_workers import EXPECTED
 from tests.site import Site, page

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.acceptance.test_poison import _keep_a_worker_running
-from tests.hooks import samples
-from tests.hooks.samples import name_of
+from tests.capabilities.hooks import samples
+from tests.capabilities.hooks.samples import name_of
 from tests.site import Site, page
 from tests.stack import Stack
 

@@ -20,10 +20,10 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 
-from benchmarks.sites import MANUALS, Manual, root_in, served
 from crawler.core.access.permissions import Scope
 from tests.api.calling import Caller, a_token
 from tests.stack import OWN_WORKER, Stack
+from tools.bench.sites import MANUALS, Manual, root_in, served
 
 FOLDER = os.environ.get("REAL_SITES")
 SITES = [manual for manual in MANUALS if not manual.is_large]

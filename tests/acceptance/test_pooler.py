@@ -15,11 +15,11 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from benchmarks.services import free_port
 from crawler.queueing import startup
 from crawler.storage.database import LIMITS, UNLIMITED
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.postgresql import PostgresStack
+from tools.bench.services import free_port
 
 SERVER_CONNECTIONS = 2  # fewer than processes
 WORKERS = 4

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.site import Site, page
 from tests.stack import Stack
 

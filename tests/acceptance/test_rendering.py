@@ -19,10 +19,10 @@ from tests.browser_sites.endless import MEMORY, endless
 from tests.browser_sites.expected import BrowserSite
 from tests.browser_sites.mixed import GUIDES, SHELLS, mixed
 from tests.browser_sites.spa import spa
-from tests.chaos.browser_processes import program_of
-from tests.chaos.processes import children_of
 from tests.site import Site, page
 from tests.stack import Stack
+from tools.chaos.browser_processes import program_of
+from tools.chaos.processes import children_of
 
 BROWSER_WORKER = ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render")
 PATIENCE = 240.0

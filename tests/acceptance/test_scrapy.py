@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from crawler.core.crawl.counters import adds_up
-from tests.chaos.processes import children_of
+from crawler.core.protocol.counters import adds_up
 from tests.postgresql import PostgresStack
 from tests.site import Reply, Site, page
 from tests.stack import Stack
+from tools.chaos.processes import children_of
 
 SCRAPY_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "scrapy")
 PATIENCE = 120.0
-SPIDER, FORMS = "tests.scrapy_engine.spiders.Broken", "tests.scrapy_engine.spiders.Forms"
+SPIDER, FORMS = "tests.capabilities.scrapy.spiders.Broken", "tests.capabilities.scrapy.spiders.Forms"
 
 pytest.importorskip("scrapy", reason="Scrapy is not installed (pip install -r requirements-scrapy.txt)")
 
@@ -53,7 +53,7 @@ def start(stack: Stack, site: Site, settings: Any, **options: object) -> Any:
 
 def scrapy_of(worker: subprocess.Popen[bytes]) -> list[int]:
     """The processes of Scrapy that this worker has."""
-    return [pid for pid in children_of(worker.pid) if b"scrapy_engine" in _program(pid)]
+    return [pid for pid in children_of(worker.pid) if b"capabilities.scrapy" in _program(pid)]
 
 
 def _program(pid: int) -> bytes:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.sites import MANUALS, Manual, root_in, served
-from crawler.core.crawl.options import BUILT_IN, SCRAPY
+from crawler.core.options.catalogue import BUILT_IN, SCRAPY
 from tests.stack import Stack
+from tools.bench.sites import MANUALS, Manual, root_in, served
 
 FOLDER = os.environ.get("REAL_SITES")
 SITES = [manual for manual in MANUALS if not manual.is_large]

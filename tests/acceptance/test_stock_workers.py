@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.site import Reply, Site, moved, page
 from tests.stack import OWN_WORKER, Stack
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.site import Reply, Request, Site, page
 from tests.stack import Stack
 

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 import redis
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.acceptance.test_earlier_version import Command, earlier, start_workers
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.postgresql import PostgresStack
@@ -30,7 +30,7 @@ MIGRATION_WAITS = """
 """
 DELAY_S = 0.3  # so that some 90 pages last for longer than `migrate`, however fast the machine is
 START = """
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.start import start_crawl
 print(start_crawl(["{}"], CrawlOptions.from_plain({{'delay': {}}}), allow_private=True).id)
 """

@@ -9,8 +9,8 @@ import pytest
 
 from crawler.accounts import quotas
 from crawler.core.access.quotas import Quota, Stored, Used
-from crawler.core.crawl.completion import State
 from crawler.core.errors import OverQuota
+from crawler.core.protocol.completion import State
 from crawler.storage import sql
 from tests.factories import a_crawl, a_finished_crawl, a_person, an_allowance
 

@@ -16,8 +16,8 @@ from django.test import Client
 
 from crawler.api.schemas.start import Options
 from crawler.api.v1 import api
-from crawler.core.crawl.completion import Ended
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.completion import Ended
 from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES

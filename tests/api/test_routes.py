@@ -11,13 +11,13 @@ from django.test import Client
 
 from crawler.api.v1 import api
 from crawler.core.access.permissions import ALL_SCOPES, Scope
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem
 from crawler.models import ApiToken, Channel, Crawl, PageFacts
 from crawler.queueing import queues
 from tests.api.calling import ROOT, Caller, a_token
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.factories import a_crawl, a_delivery, a_page, kept_text
 from tests.routes import API, ApiRoute
 from tests.web.crawl.test_schedules import a_schedule

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Delivery, Schedule, Trap
 from crawler.web import urls
 from tests.browser.conftest import Web, press

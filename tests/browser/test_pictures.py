@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.browser.pictures import walk
-from tests.browser.pictures.chosen import CHOSEN
 from tests.stack import ROOT
+from tools.pictures import walk
+from tools.pictures.chosen import CHOSEN
 
 IMAGES = ROOT / "docs" / "images"
 LARGEST = 150_000  # bytes

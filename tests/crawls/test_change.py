@@ -12,8 +12,8 @@ from redis.exceptions import RedisError
 
 from crawler.core.access.credentials import Credentials, parse
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl import politeness
 from crawler.core.errors import BadInput
+from crawler.core.politeness import host_rules
 from crawler.crawls import change as changing
 from crawler.crawls import control
 from crawler.crawls.change import Changed, change
@@ -119,7 +119,7 @@ def test_a_lower_page_limit_closes_nothing_that_is_handed_out(bench: Bench) -> N
 def test_beyond_a_lower_page_limit_no_page_is_tried_once_more_either(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(politeness, "MAX_SLICE_PAGES", 3)  # so that not all are handed out at once
+    monkeypatch.setattr(host_rules, "MAX_SLICE_PAGES", 3)  # so that not all are handed out at once
     bench.start(concurrency=1)
     manage(bench.crawl.id)
     bench.work("fetch", at_most=1)

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from crawler.crawls import delete as delete_module
 from crawler.crawls.control import cancel, pause, resume
 from crawler.crawls.delete import delete

@@ -14,10 +14,10 @@ import pytest
 
 from crawler import encryption
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.messages import Batch
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import Batch
 from crawler.core.urls.addresses import Proxy
 from crawler.crawls.credentials import check_credentials, own_hosts_of
 from crawler.crawls.import_urls import load_list

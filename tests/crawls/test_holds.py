@@ -11,8 +11,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import OverQuota
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls import control
 from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
 from crawler.crawls.start import start_crawl
@@ -25,7 +25,7 @@ from crawler.reports.receipt import receipt_of
 from crawler.reports.text import Verb
 from crawler.storage import sql
 from tests.bench import Bench
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.factories import a_finished_crawl, a_person
 from tests.manager.test_rescue_job import planted, start_a_worker
 from tests.site import page

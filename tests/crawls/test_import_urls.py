@@ -20,9 +20,9 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from crawler import clock
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Invalid, ListReport
 from crawler.core.url_lists.reader import Columns
 from crawler.crawls import import_urls

@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from redis import Redis
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.crawls import delete
 from crawler.manager.reconcile import DELETE_STEPS_PER_SCAN, scan
 from crawler.models import Crawl, LinkIndex, Page

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawler import conf
-from crawler.core.crawl import politeness
-from crawler.core.crawl.counters import adds_up
+from crawler.core.politeness import host_rules
+from crawler.core.protocol.counters import adds_up
 from crawler.crawls import retry
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.retry import retry_failed
@@ -33,8 +33,8 @@ PAGES = {"/": page("/a", "/b", "/c"), "/a": page(), "/b": broken(1), "/c": broke
 @pytest.fixture(autouse=True)
 def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conf, "max_attempts", lambda: 1)
-    monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
-    monkeypatch.setattr(politeness, "MAX_SLICE_PAGES", 1)
+    monkeypatch.setattr(host_rules, "SLICE_PAGES", 1)
+    monkeypatch.setattr(host_rules, "MAX_SLICE_PAGES", 1)
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
     monkeypatch.setattr(session, "MIN_WAITING_BATCHES", 1_000)  # a tick for each
 

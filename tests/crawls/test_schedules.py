@@ -12,9 +12,9 @@ from django.utils import timezone
 from redis import RedisError
 
 from crawler.core.access.permissions import NOT_ACTIVE, NOT_PUBLIC
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.completion import State
 from crawler.crawls import schedules
 from crawler.crawls.control import cancel
 from crawler.crawls.delete import delete

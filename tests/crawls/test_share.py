@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.control import keep, share
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.models import Crawl

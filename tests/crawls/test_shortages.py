@@ -14,7 +14,7 @@ from django.utils import timezone
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
-from crawler.content.storage import Reader
+from crawler.capabilities.content.storage import Reader
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage
 from crawler.crawls import control, holds
@@ -27,7 +27,7 @@ from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.receipt import receipt_of
 from crawler.storage import writer
 from tests.bench import Bench
-from tests.content.storages import FULL, kept_in
+from tests.capabilities.content.storages import FULL, kept_in
 from tests.site import page
 
 CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}

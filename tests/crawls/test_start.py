@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.controls import Surface
 from crawler.crawls.control import cancel
 from crawler.crawls.start import start_crawl

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl import traps
-from crawler.core.crawl.counters import adds_up
+from crawler.core.pages import traps
+from crawler.core.protocol.counters import adds_up
 from crawler.core.urls import variants
 from crawler.crawls import retry as verb
 from crawler.crawls.control import cancel, pause

@@ -12,16 +12,16 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from crawler.content import warc
-from crawler.content.shelf import Shelf, named
-from crawler.content.storage import packed
-from crawler.core.crawl.options import FORMS
+from crawler.capabilities.content import warc
+from crawler.capabilities.content.shelf import Shelf, named
+from crawler.capabilities.content.storage import packed
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import FORMS
 from crawler.core.text.sanitize import file_name
 from crawler.exports import content_zip
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, PageFacts
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.factories import make_crawl, make_page
 
 PATHS = ("/", "/docs/intro.html", "/docs/", "/a/../../b?c=../x", "/missing")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.exports.links import lines
 from crawler.models import Crawl, Page, PageFacts
 from tests.factories import make_crawl, make_linked_crawl, make_links, make_page

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import compute
 from pyarrow import parquet as arrow_parquet
 
-from crawler.core.crawl.page_fields import ValueType
+from crawler.core.pages.page_fields import ValueType
 from crawler.exports import parquet
 from crawler.exports.rows import KEYS, NOTES, Column
 from crawler.models import Crawl, PageFacts

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.exports import rows as rows_module
 from crawler.exports.rows import KEYS, columns_of, page_rows, rows, selected
 from crawler.models import Crawl, Page, PageFacts, PageLoad

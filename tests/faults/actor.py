@@ -24,11 +24,12 @@ from rq.worker import BaseWorker
 
 from crawler import clock as shared_clock
 from crawler import crashpoints
+from crawler.capabilities.scrapy import driver
 from crawler.core.access.credentials import parse
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.placement import placed
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.placement import placed
 from crawler.core.urls.normalise import origin_of
 from crawler.crawls import change, control, delete, kept_extraction, retry
 from crawler.crawls.schedules import add_schedule, run_due
@@ -42,7 +43,6 @@ from crawler.manager import add, dispatch, idle_poller, reconcile
 from crawler.manager import tick as manage
 from crawler.models import Crawl, Delivery, KeptExtraction, Page
 from crawler.queueing import queues
-from crawler.scrapy_engine import driver
 from crawler.worker import DEQUEUE_TIMEOUT_S, Worker
 from tests.faults import hooked
 from tests.faults.given import GivenClock, live_by

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from crawler.frontier.results import LOCK_TTL_S
 from tests.faults.left import Left, left_behind
 from tests.faults.scenes import HOOK, SCENES, Scene

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
+from crawler.core.protocol.counters import adds_up
 from tests.faults.scenes import SMALL
 from tests.postgresql import PostgresStack, row_locked
 from tests.site import Site

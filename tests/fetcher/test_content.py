@@ -12,18 +12,18 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler import crashpoints
-from crawler.content.storage import Reader, objects_of, sweep
-from crawler.core.crawl.options import FORMS
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.rendering import PICTURES
+from crawler.capabilities.content.storage import Reader, objects_of, sweep
 from crawler.core.errors import ServiceDown
+from crawler.core.options.catalogue import FORMS
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.rendering import PICTURES
 from crawler.crawls.delete import delete
 from crawler.fetcher.loop import fetch
 from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Page, PageFacts
 from crawler.queueing import queues
 from tests.bench import Bench
-from tests.content.storages import AWAY, kept_in
+from tests.capabilities.content.storages import AWAY, kept_in
 from tests.site import Reply, moved, page
 
 HOME = "<title>Home</title><body><nav>Menu</nav><main><h1>Hello</h1><p>One <a href='/b'>two</a></p></main>"

@@ -13,10 +13,10 @@ import pytest
 from rq import Queue
 from rq.job import Job
 
-from crawler.core.crawl import politeness
-from crawler.core.crawl.messages import Batch, SliceReport, decode_report
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import links
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness import host_rules
+from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.fetcher.loop import fetch
 from crawler.fetcher.session import MIN_WAITING_BATCHES
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
@@ -160,7 +160,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
-    monkeypatch.setattr(politeness, "MAX_SLICE_PAGES", 1)
+    monkeypatch.setattr(host_rules, "MAX_SLICE_PAGES", 1)
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
     monkeypatch.setattr(dispatch, "workers_for", lambda engine: 3)
     handed_out(bench)
@@ -292,8 +292,8 @@ def test_a_slice_goes_on_as_soon_as_another_gives_its_connection_back(
     """And not when it would look for itself."""
     monkeypatch.setattr("crawler.fetcher.slice.SLOT_POLL_S", 60.0)
     monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 60.0)
-    monkeypatch.setattr("crawler.core.crawl.politeness.SLOW_RESPONSE_S", 0.0)
-    monkeypatch.setattr("crawler.core.crawl.politeness.SHORT_SLICE_TARGET_S", 0.0)
+    monkeypatch.setattr("crawler.core.politeness.host_rules.SLOW_RESPONSE_S", 0.0)
+    monkeypatch.setattr("crawler.core.politeness.host_rules.SHORT_SLICE_TARGET_S", 0.0)
     monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 0)
     bench.start(concurrency=4)
     bench.work(at_most=3)

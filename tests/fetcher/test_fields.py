@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.cache_policy import cache_partition
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.extraction import extractor
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.cache_policy import cache_partition
 from crawler.models import Page, PageFacts
 from tests.bench import Bench
 from tests.site import Reply, page

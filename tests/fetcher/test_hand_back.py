@@ -9,7 +9,7 @@ import pytest
 from rq import Queue
 
 from crawler import jobs
-from crawler.core.crawl.messages import VERSION
+from crawler.core.protocol.messages import VERSION
 from crawler.fetcher import hand_back
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.manager.tick import manage

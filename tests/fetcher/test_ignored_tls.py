@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.core.channels.kind import Message
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.start import start_crawl
 from crawler.models import Page, PageFacts
 from crawler.notices.send import TransportError, send

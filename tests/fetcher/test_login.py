@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from crawler.browser.result import Rendering
+from crawler.capabilities.browser.result import Rendering
 from crawler.core.access.credentials import parse
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.rendering import RenderChoices
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.rendering import RenderChoices
+from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.crawls import control
 from crawler.crawls.change import change
 from crawler.crawls.import_urls import load_list

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Page
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench

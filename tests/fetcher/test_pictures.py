@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.result import Rendering
-from crawler.content.storage import Reader
-from crawler.core.crawl.rendering import RenderChoices
+from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.content.storage import Reader
+from crawler.core.pages.rendering import RenderChoices
 from crawler.models import Page, PageFacts
 from tests import site
 from tests.bench import Bench
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.manager.test_rendering import come, work
 from tests.rendering_twin import Browser
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from crawler.core.crawl.fetch_policy import FetchPolicy
-from crawler.core.crawl.messages import Batch, PageResult, PageTask, SitemapEntry, Slice, SliceReport
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.fetch_policy import FetchPolicy
+from crawler.core.protocol.messages import Batch, PageResult, PageTask, SitemapEntry, Slice, SliceReport
 from crawler.fetcher.result_buffer import FLUSH_CHARACTERS, ResultBuffer
 
 POLICY = FetchPolicy(user_agent="x", obey_robots=True, delay=0.0, concurrency=1, private_hosts=(), max_body_bytes=1000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.frontier import keys
 from crawler.frontier.host_state import HostStates
 from crawler.models import Page

@@ -1,4 +1,4 @@
-"""Pages of a crawl with the engine Scrapy, which is real: its project is `tests.scrapy_engine.project`."""
+"""Pages of a crawl with the engine Scrapy, which is real: its project is `tests.capabilities.scrapy.project`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from crawler import conf
-from crawler.core.crawl.options import CrawlOptions
+from crawler.capabilities.scrapy import driver
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import scrapy_pages
 from crawler.manager.reconcile import reconcile
 from crawler.models import Page
 from crawler.reports.receipt import receipt_of
-from crawler.scrapy_engine import driver
 from tests.bench import Bench
 from tests.site import Reply, Site, page
 
@@ -33,7 +33,7 @@ SITE = {
 @pytest.fixture(autouse=True)
 def _scrapy(monkeypatch: pytest.MonkeyPatch, handlers_are_put_back: None) -> Iterator[None]:
     pytest.importorskip("scrapy", reason="Scrapy is not installed (pip install -r requirements-scrapy.txt)")
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.scrapy_engine.project")
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.capabilities.scrapy.project")
     yield
     driver.close_all()
 

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 from redis.client import Pipeline
 
-from crawler.core.crawl.messages import Batch, SliceReport, decode_report
+from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.fetcher import session
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.loop import fetch

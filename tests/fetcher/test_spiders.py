@@ -1,4 +1,4 @@
-"""Spiders of users on the pages of a crawl, in a real Scrapy: see `tests.scrapy_engine.spiders`."""
+"""Spiders of users on the pages of a crawl, in a real Scrapy: see `tests.capabilities.scrapy.spiders`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from crawler.capabilities.scrapy import driver
 from crawler.core.errors import BadInput
 from crawler.models import Page, PageFacts, SpiderRequest
 from crawler.reports.receipt import receipt_of
-from crawler.scrapy_engine import driver
 from tests.bench import Bench
 from tests.fetcher.test_scrapy import outcomes, work
 from tests.site import Reply, page
 
-SPIDERS = "tests.scrapy_engine.spiders"
+SPIDERS = "tests.capabilities.scrapy.spiders"
 SHOP = {
     "/": '<a class="category" title="Shoes" href="/shoes">S</a><a class="category" title="Hats" href="/hats?a=b">H</a>'
     '<a href="/imprint">Imprint</a>',

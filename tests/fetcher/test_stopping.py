@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.messages import Batch, SliceReport, decode_report
 from crawler.core.html import links
+from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.fetcher.loop import fetch
 from crawler.frontier import leases
 from crawler.models import Delivery, Page

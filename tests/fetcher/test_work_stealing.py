@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawler.clock import epoch_seconds
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import work_stealing
 from crawler.fetcher.work_stealing import (

@@ -8,7 +8,7 @@ import fakeredis
 import pytest
 from redis import Redis
 
-from crawler.core.crawl.politeness import Pace
+from crawler.core.politeness.host_rules import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import DequeuedSlice, SliceOrder
 

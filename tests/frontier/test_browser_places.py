@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.crawl.retries import lane_of
+from crawler.core.protocol.retries import lane_of
 from crawler.frontier.browser_places import HANDOUT_S, WORKER_TTL_S, BrowserPlaces, BrowserWorker
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import DequeuedSlice, QueueItem, SliceOrder

@@ -7,7 +7,7 @@ import time
 import pytest
 from redis import Redis
 
-from crawler.core.crawl.politeness import HALF_LIFE_S, Refusal, Throttle, after_trouble
+from crawler.core.politeness.host_rules import HALF_LIFE_S, Refusal, Throttle, after_trouble
 from crawler.frontier.host_limiter import (
     MAX_GRANT_HOLD_S,
     POLICY_RECHECK_S,

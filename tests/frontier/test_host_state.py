@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.crawl.politeness import HALF_LIFE_S, Throttle, after_responses, after_trouble
+from crawler.core.politeness.host_rules import HALF_LIFE_S, Throttle, after_responses, after_trouble
 from crawler.frontier.host_state import HostState, HostStates
 
 HOST = "example.com"

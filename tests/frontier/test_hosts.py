@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import HostStop, Throttle, after_trouble
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.host_rules import HostStop, Throttle, after_trouble
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.crawl.completion import QueueSide
+from crawler.core.protocol.completion import QueueSide
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.host_state import HostStates

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from redis import ConnectionError as RedisAway
 
-from crawler.core.crawl.politeness import Pace
+from crawler.core.politeness.host_rules import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import LEASE_TTL_S, Heartbeat
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S, QueueItem

@@ -1,4 +1,4 @@
-"""What a large crawl takes of Redis. `benchmarks/frontier.py` shows the same for a million pages."""
+"""What a large crawl takes of Redis. `tools/bench/frontier.py` shows the same for a million pages."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core.crawl.politeness import Pace
+from crawler.core.politeness.host_rules import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import DequeuedSlice, Level, QueueCounts, QueueItem, SliceOrder
 from crawler.frontier.seen_set import SeenSet

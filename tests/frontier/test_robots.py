@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.frontier import keys
 from crawler.frontier.robots import LOCK_TTL_S, UNREACHABLE_TTL_S, RobotsCache, RobotsEntry
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_state import FailureStreak
 

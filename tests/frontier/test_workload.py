@@ -9,9 +9,9 @@ import pytest
 from redis import Redis
 from redis.client import Pipeline
 
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import Pace
-from crawler.core.crawl.scaling import Steady
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.host_rules import Pace
+from crawler.core.politeness.scaling import Steady
 from crawler.frontier import workload
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import SCALE

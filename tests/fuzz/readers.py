@@ -15,14 +15,11 @@ from crawler.api.firecrawl import schemas
 from crawler.api.firecrawl.schemas import CrawlRequest
 from crawler.api.problems import Problem, read_json
 from crawler.api.schemas.start import Start
-from crawler.browser.proxy_request import BadRequest, BadResponse, Request, returned
-from crawler.content import warc
+from crawler.capabilities.browser.proxy_request import BadRequest, BadResponse, Request, returned
+from crawler.capabilities.content import warc
+from crawler.capabilities.extraction.xpath.evaluator import evaluate
 from crawler.core.access import credentials
 from crawler.core.channels import catalogue as channels
-from crawler.core.crawl import cache_policy, page_query, schedule, traps
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.options import CrawlOptions, check_options
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.extraction import rules as rules_text
@@ -31,6 +28,11 @@ from crawler.core.html import charsets, link_codec, main_content, page_metadata,
 from crawler.core.html.document import document_of
 from crawler.core.html.forms import login_form
 from crawler.core.html.links import extract
+from crawler.core.options import schedule
+from crawler.core.options.catalogue import CrawlOptions, check_options
+from crawler.core.pages import cache_policy, page_query, traps
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.core.robots import robots_txt
 from crawler.core.sitemaps import reading as sitemaps
 from crawler.core.text import patterns, quantities, sanitize
@@ -46,7 +48,6 @@ from crawler.http.body import ResponseStream
 from crawler.http.connection import Connection
 from crawler.http.errors import FetchError
 from crawler.http.warc_record import RecordingParser, recorded
-from crawler.xpath.evaluator import evaluate
 from tests.fuzz import seeds
 
 MEGABYTE = 1_000_000

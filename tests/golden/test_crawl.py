@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.rendering import PICTURES
+from crawler.core.pages.rendering import PICTURES
+from crawler.core.protocol.messages import PAGE
 from crawler.exports.formats import FORMATS
 from crawler.models import Page
 from tests.api.calling import Caller, a_token

@@ -24,14 +24,14 @@ import redis
 from django.contrib.auth.models import User
 from syrupy.assertion import SnapshotAssertion
 
-from benchmarks.sites import MANUALS, Manual, root_in, served
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.options import MARKDOWN
+from crawler.core.options.catalogue import MARKDOWN
 from crawler.exports.formats import FORMATS
 from tests.api.calling import Caller, a_token
 from tests.golden.exported import Crawled, readable
 from tests.golden.masking import masked
 from tests.stack import OWN_WORKER, Stack
+from tools.bench.sites import MANUALS, Manual, root_in, served
 
 FOLDER = os.environ.get("REAL_SITES")
 SITES = [manual for manual in MANUALS if not manual.is_large]

@@ -18,8 +18,8 @@ import redis
 from django.conf import settings
 from django.test.utils import override_settings
 
-from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.counters import adds_up
 from crawler.crawls.start import start_crawl
 from tests.hostile.server import MOST, Server
 from tests.hostile.traps import BODY_MB, HOSTS, MARKUP, SECURE, SITEMAPS, TRAPS, Host, Secure, Trap, contexts, hosts

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import EventLoop

@@ -11,7 +11,7 @@ from functools import partial
 import brotli
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import MIB, Limits, anything
 from tests.http.asking import HEAD, LOOPBACK, SMALL, ask, ask_each, gzipped

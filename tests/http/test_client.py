@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.body import MAX_HEAD
 from crawler.http.client import HttpFetcher
 from tests.http.asking import LOOPBACK, SMALL, ask, ask_each, gzipped

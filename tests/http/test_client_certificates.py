@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from tests.http.certificates import Authority, identity
 from tests.http.secure import EVERY_NAME

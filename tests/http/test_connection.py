@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import MIB, Limits
 from tests.http.asking import HEAD, LOOPBACK, SHORT, ask, ask_each, gzipped

@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from requests.adapters import DEFAULT_CA_BUNDLE_PATH
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http import curl_trust
 from crawler.http.client import HttpFetcher
 from crawler.http.connection import public_trust

@@ -23,11 +23,11 @@ OPENERS = {
 
 KNOWN = {
     # Scrapy, all of whose requests go to the worker, which has them sent by the client below:
-    "scrapy_engine/inside/__main__.py": "runs Scrapy, with the handler below in place of all of its own",
-    "scrapy_engine/inside/handler.py": "gives requests to the worker",
-    "scrapy_engine/inside/pages.py": "has pages run through Scrapy",
-    "scrapy_engine/inside/spiders.py": "knows what a spider is",
-    "scrapy_engine/inside/yielded.py": "takes the requests that spiders yield",
+    "capabilities/scrapy/inside/__main__.py": "runs Scrapy, with the handler below in place of all of its own",
+    "capabilities/scrapy/inside/handler.py": "gives requests to the worker",
+    "capabilities/scrapy/inside/pages.py": "has pages run through Scrapy",
+    "capabilities/scrapy/inside/spiders.py": "knows what a spider is",
+    "capabilities/scrapy/inside/yielded.py": "takes the requests that spiders yield",
     # The one way to what a person or a site names:
     "http/guard.py": "looks names up and judges their addresses",
     "http/connector.py": "connects to those addresses",
@@ -46,17 +46,17 @@ KNOWN = {
     "http/curl_trust.py": "tells libcurl whom to trust",
     "http/curl_errors.py": "puts libcurl's errors in words",
     # The way of the browser, whose pages reach nothing else:
-    "browser/proxy.py": "listens on loopback, and has the connector open what pages ask for",
-    "browser/proxy_relay.py": "passes on what comes over connections that were opened elsewhere",
-    "browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
-    "browser/page.py": "opens pages in it, each with credentials for that proxy",
-    "browser/tab.py": "opens the context of a page, whose proxy it is given",
-    "browser/page_clock.py": "says how time passes in a tab",
-    "browser/page_requests.py": "decides which of their requests go out through it",
-    "browser/recorder.py": "copies the bodies of what they loaded",
-    "browser/page_pictures.py": "has Chromium draw them",
-    "browser/page_reader.py": "reads the pages, and has no connection",
-    "browser/admission.py": "waits for a turn, and has no connection",
+    "capabilities/browser/proxy.py": "listens on loopback, and has the connector open what pages ask for",
+    "capabilities/browser/proxy_relay.py": "passes on what comes over connections that were opened elsewhere",
+    "capabilities/browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
+    "capabilities/browser/page.py": "opens pages in it, each with credentials for that proxy",
+    "capabilities/browser/tab.py": "opens the context of a page, whose proxy it is given",
+    "capabilities/browser/page_clock.py": "says how time passes in a tab",
+    "capabilities/browser/page_requests.py": "decides which of their requests go out through it",
+    "capabilities/browser/recorder.py": "copies the bodies of what they loaded",
+    "capabilities/browser/page_pictures.py": "has Chromium draw them",
+    "capabilities/browser/page_reader.py": "reads the pages, and has no connection",
+    "capabilities/browser/admission.py": "waits for a turn, and has no connection",
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",
     "launch/embedded_redis.py": "the Redis it has begun itself, on a socket of this machine",
@@ -123,7 +123,7 @@ def test_guards_and_fetchers_are_made_in_few_places() -> None:
     assert made == {
         "Guard": {"http/guard.py", "http/client.py"},  # the latter for the operator's own proxy
         "HttpFetcher": {"http/client.py", "notices/send.py"},
-        "Route": {"http/client.py", "browser/proxy.py"},
+        "Route": {"http/client.py", "capabilities/browser/proxy.py"},
         "RoutedAdapter": {"http/client.py"},
         "CurlTransport": {"http/client.py"},
         "Curl": {"http/curl_transport.py"},

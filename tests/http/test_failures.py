@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from tests.http.asking import LOOPBACK, ask, gzipped

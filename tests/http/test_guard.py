@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.urls.addresses import Proxy, parse_ports
 from crawler.http.client import HttpFetcher
 from crawler.http.connector import MAX_ADDRESSES_TRIED, Gateway

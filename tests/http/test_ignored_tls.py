@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from tests.http.certificates import self_signed
 from tests.http.secure import EVERY_NAME

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http import client
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Limits

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.urls.addresses import Proxy
 from crawler.http.client import HttpFetcher
 from crawler.http.connector import Gateway

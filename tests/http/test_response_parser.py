@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.errors import FetchError
 from crawler.http.response_parser import MAX_HEADERS, ResponseParser
 from tests.fuzz.growth import climb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.access.credentials import parse as parse_credentials
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.robots.robots_txt import MAX_BYTES, parse
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Limits

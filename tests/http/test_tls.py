@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Fetched, Limits
 from tests.http.certificates import DAY, NOW, Authority, self_signed

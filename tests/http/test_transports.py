@@ -15,7 +15,7 @@ import pycurl
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http import curl_transport
 from crawler.http.client import HttpFetcher
 from crawler.http.curl_transport import CurlTransport

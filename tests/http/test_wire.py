@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Fetched, Limits
 from crawler.http.guard import Guard

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 
 from crawler import clock
-from crawler.core.crawl.scaling import Steady
+from crawler.core.politeness.scaling import Steady
 from crawler.frontier.autoscalers import Membership, has_autoscaler
 from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.launch.autoscale import Autoscaler, useful_workers_here

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.browser.chromium import BrowserMissing
+from crawler.capabilities.browser.chromium import BrowserMissing
 from crawler.launch import up as up_command
 from crawler.launch.supervisor import Processes, WorkerRange
 from tests.conftest import free_port

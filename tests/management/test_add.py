@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page
 from tests.factories import make_crawl, make_page
 from tests.management.calls import exit_code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.encryption import opened
 from crawler.models import Crawl
 from tests.factories import a_crawl, a_crawl_that_logs_in

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.management.commands.crawl import Command
 from crawler.management.crawl_options import chosen
 from tests.options import TYPED

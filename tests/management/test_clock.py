@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from crawler.accounts.idempotency import RESPONSE_TTL, claim
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.management.commands.clock import Clock
 from crawler.models import Answer, Crawl, RepeatedCall, Schedule
 from tests.conftest import free_port

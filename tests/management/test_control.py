@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.management.base import NO_WORKER
 from crawler.models import Page
 from crawler.reports.text import Verb, to_verb

@@ -18,7 +18,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.crawls.control import cancel, hold, pause
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.models import PageLinks
 from tests.bench import Bench, bench  # noqa: F401 (a fixture)
 from tests.management.calls import exit_code

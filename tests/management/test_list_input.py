@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport
 from crawler.crawls import control
 from crawler.crawls.import_urls import LINES_PER_TRANSACTION

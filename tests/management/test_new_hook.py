@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crawler.hooks.loading import loaded
+from crawler.capabilities.hooks.loading import loaded
 from tests.management.calls import exit_code
 from tests.stack import ROOT
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page, Trap
 from tests.factories import make_crawl, make_page
 from tests.management.calls import exit_code

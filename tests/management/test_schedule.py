@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.crawls.schedules import run_due
 from crawler.encryption import opened
 from crawler.models import Crawl, Schedule

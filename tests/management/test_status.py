@@ -10,8 +10,8 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import clock
-from crawler.core.crawl.completion import State
 from crawler.core.installation.backpressure import PAUSED_FOR_ROOM
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl
 from tests.factories import a_crawl_with_a_queue, make_crawl
 

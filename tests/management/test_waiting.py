@@ -9,10 +9,10 @@ import pytest
 import redis as redis_package
 from django.utils import timezone
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.frontier import capacity
 from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting

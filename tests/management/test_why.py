@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from redis import Redis
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from tests.factories import make_crawl, make_page
 from tests.web.conftest import NOWHERE
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.counters import adds_up
+from crawler.core.protocol.messages import PageResult
 from crawler.crawls.retry import retry_failed
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.manager.dispatch import dispatch

@@ -6,11 +6,11 @@ import pytest
 
 from crawler import clock
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.page_query import PagesQuery
-from crawler.core.crawl.placement import Added, Placement, placed
 from crawler.core.errors import BadInput
+from crawler.core.pages.page_query import PagesQuery
+from crawler.core.pages.placement import Added, Placement, placed
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.counters import adds_up
 from crawler.crawls.control import cancel, pause, resume
 from crawler.manager import add as adding
 from crawler.manager import reconcile

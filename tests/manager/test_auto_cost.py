@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sites import MANUALS, Manual, root_in
 from crawler.core.html.document import document_of
 from crawler.core.html.shells import reason
 from tests import site
@@ -18,6 +17,7 @@ from tests.browser_sites.mixed import mixed
 from tests.core.html.test_shells import PAGES, REAL_PAGES, SHELLS
 from tests.manager.test_rendering import come, rendering_of, work
 from tests.rendering_twin import Browser
+from tools.bench.sites import MANUALS, Manual, root_in
 
 AT_MOST = 0.1
 FOLDER = os.environ.get("REAL_SITES")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.content import copies, storage
+from crawler.capabilities.content import copies, storage
 from crawler.crawls.delete import delete
 from crawler.manager.tick import manage
 from crawler.models import Answer, Crawl, PageFacts

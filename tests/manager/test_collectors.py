@@ -9,8 +9,8 @@ import pytest
 from django.conf import LazySettings
 
 from crawler import clock
-from crawler.core.crawl.collectors import collector_of
-from crawler.core.crawl.completion import needs_tick
+from crawler.core.protocol.collectors import collector_of
+from crawler.core.protocol.completion import needs_tick
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import MARK_FRESH_S, ReleaseResult, Results

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.crawls.start import start_crawl
 from crawler.manager import dispatch as dispatch_module
 from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, PREFETCH_BATCHES, dispatch, refill

@@ -16,10 +16,10 @@ from django.contrib.auth.models import User
 from crawler import encryption
 from crawler.core.access.credentials import parse
 from crawler.core.channels.kind import Message
-from crawler.core.crawl.notices import Event
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import RefusedAddress
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.events import Event
 from crawler.core.urls.addresses import Proxy
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import loop

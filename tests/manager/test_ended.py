@@ -10,7 +10,7 @@ import pytest
 from django.db.models import F
 
 from crawler import conf
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.crawls.control import cancel, pause, resume
 from crawler.crawls.retry import retry_failed
 from crawler.models import Crawl, Notice, Page

@@ -8,9 +8,9 @@ import pytest
 
 from crawler import encryption
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.page import needs_get
 from crawler.http.fetcher import Fetched

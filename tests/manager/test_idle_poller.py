@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rq import Queue
 
-from crawler.core.crawl.completion import CHECK_INTERVAL_S
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import CHECK_INTERVAL_S
 from crawler.frontier.keys import BELL, RECONCILED
 from crawler.manager import idle_poller as watch_module
 from crawler.manager import reconcile as reconcile_module

@@ -10,11 +10,11 @@ from django.db.models import Sum
 from msgspec.structs import replace
 from rq import Queue
 
-from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import Batch, PageResult, SliceReport, decode_report
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.counters import adds_up
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import Batch, PageResult, SliceReport, decode_report
 from crawler.core.urls.normalise import key_of
 from crawler.crawls.control import cancel
 from crawler.crawls.start import start_crawl

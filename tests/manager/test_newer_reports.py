@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from crawler.core.crawl.messages import VERSION
+from crawler.core.protocol.messages import VERSION
 from crawler.manager.tick import manage
 from crawler.models import Page
 from crawler.reports.receipt import receipt_of

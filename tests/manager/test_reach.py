@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from crawler.core.access.reach import OPERATOR, Namer
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.change import change
 from crawler.crawls.import_urls import load_list
 from crawler.manager import add as adding
@@ -145,7 +145,7 @@ def test_pages_of_both_kinds_are_in_batches_of_their_own(bench: Bench) -> None:
 def _waiting(bench: Bench) -> list[Any]:
     from rq import Queue
 
-    from crawler.core.crawl.messages import Batch
+    from crawler.core.protocol.messages import Batch
     from crawler.queueing import queues
 
     jobs = [job for job in Queue("fetch", connection=queues.connection()).jobs if job.args]

@@ -9,10 +9,10 @@ import pytest
 from redis import Redis
 
 from crawler import conf
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.retries import batch_size
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PageResult
+from crawler.core.protocol.retries import batch_size
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect, Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S

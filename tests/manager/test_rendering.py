@@ -9,11 +9,11 @@ import pytest
 from django.conf import LazySettings
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.browser.result import RecordedResource, Rendering
+from crawler.capabilities.browser.result import RecordedResource, Rendering
+from crawler.capabilities.content.storage import content_of
 from crawler.clock import epoch_seconds
-from crawler.content.storage import content_of
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_load import Resource
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.page_load import Resource
 from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
 from crawler.http.warc_record import Recorded
 from crawler.jobs import fetch
@@ -26,7 +26,7 @@ from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.crawl_summary import receipt_rows
 from tests import site
 from tests.bench import Bench
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.rendering_twin import Browser, Crashed
 from tests.site import Reply
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
 from crawler.manager.dispatch import dispatch

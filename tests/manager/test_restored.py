@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from crawler.core.crawl.messages import Batch, PageResult, SliceReport
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import Batch, PageResult, SliceReport
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed
 from crawler.crawls.start import start_crawl

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from rq import Queue
 
-from crawler.core.crawl.messages import Batch, PageResult
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import Batch, PageResult
 from crawler.crawls.start import start_crawl
 from crawler.manager import dispatch as dispatch_module
 from crawler.manager.context import context_of

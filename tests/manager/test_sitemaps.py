@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from crawler import crashpoints
-from crawler.core.crawl.messages import PAGE, SITEMAP, PageResult, SitemapEntry
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PAGE, SITEMAP, PageResult, SitemapEntry
 from crawler.core.sitemaps.formats import to_begin_with
 from crawler.crawls.start import start_crawl
 from crawler.manager import collect

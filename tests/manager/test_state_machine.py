@@ -20,8 +20,8 @@ from hypothesis import settings as story_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from crawler.core.crawl.outcomes import Outcome
-from tests.content.storages import kept_in
+from crawler.core.pages.outcomes import Outcome
+from tests.capabilities.content.storages import kept_in
 from tests.manager.machine.happenings import REACHED_BY, Variety
 from tests.manager.machine.hooked import ON_PAGE
 from tests.manager.machine.machine import MAX_ATTEMPTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.placement import Placement
+from crawler.core.pages.placement import Placement
 from crawler.crawls.control import finish, pause, resume
 from crawler.manager import reconcile
 from crawler.manager.add import add

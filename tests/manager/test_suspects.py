@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.messages import Batch
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.messages import Batch
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.loop import fetch
 from crawler.frontier.leases import CurrentSuspect, Leases

@@ -21,15 +21,15 @@ DISPATCH = "crawler/manager/dispatch.py"
 REACH = "crawler/manager/reach.py"
 PAGE_LIMITS = "crawler/manager/limits.py"
 IDLE_POLLER = "crawler/manager/idle_poller.py"
-COMPLETION = "crawler/core/crawl/completion.py"
-DISCOVERY = "crawler/core/crawl/discovery.py"
-SCALING = "crawler/core/crawl/scaling.py"
+COMPLETION = "crawler/core/protocol/completion.py"
+DISCOVERY = "crawler/core/protocol/discovery.py"
+SCALING = "crawler/core/politeness/scaling.py"
 LEASES = "crawler/frontier/leases.py"
 LUA = "crawler/frontier/lua/"
 GUARD = "crawler/http/guard.py"
 CONNECTOR = "crawler/http/connector.py"
-BROWSER_DRIVER = "crawler/browser/driver.py"
-PAGE_REQUESTS = "crawler/browser/page_requests.py"
+BROWSER_DRIVER = "crawler/capabilities/browser/driver.py"
+PAGE_REQUESTS = "crawler/capabilities/browser/page_requests.py"
 CURL_TRANSFER = "crawler/http/curl_transfer.py"
 CURL_TRANSPORT = "crawler/http/curl_transport.py"
 REQUEST = "crawler/http/request.py"
@@ -114,7 +114,7 @@ MUTATIONS = (
     Mutation(
         "lost-results-not-noticed",
         "R2b: also if it has all rows and lacks results",
-        "crawler/core/crawl/counters.py",
+        "crawler/core/protocol/counters.py",
         " or self.requests < noted.requests",
         "",
         "tests/manager/test_restored.py::test_a_page_that_is_open_again_is_noticed_too",
@@ -221,7 +221,7 @@ MUTATIONS = (
         COMPLETION,
         "return Verdict.DISAGREE if open_pages else Verdict.FINISH",
         "return Verdict.FINISH",
-        "tests/core/crawl/test_completion.py::test_an_empty_queue_with_open_pages_is_a_disagreement",
+        "tests/core/protocol/test_completion.py::test_an_empty_queue_with_open_pages_is_a_disagreement",
     ),
     Mutation(
         "forgotten-crawl-not-woken",
@@ -229,7 +229,7 @@ MUTATIONS = (
         COMPLETION,
         "return signs.leases == 0  #",
         "return False  #",
-        "tests/core/crawl/test_completion.py::test_a_crawl_is_woken_when_nobody_else_will",
+        "tests/core/protocol/test_completion.py::test_a_crawl_is_woken_when_nobody_else_will",
     ),
     Mutation(
         "idle-poller-blocks",
@@ -266,26 +266,26 @@ MUTATIONS = (
     Mutation(
         "browser-proxy-for-anyone",
         "the browser's proxy serves those who know a page's password",
-        "crawler/browser/proxy.py",
+        "crawler/capabilities/browser/proxy.py",
         "if not secrets.compare_digest(known, password) or admission is None:",
         "if admission is None:",
-        "tests/rendering/guard_proxy/test_refusals.py::test_without_the_password_of_a_page_it_is_asked_for",
+        "tests/capabilities/browser/guard_proxy/test_refusals.py::test_without_the_password_of_a_page_it_is_asked_for",
     ),
     Mutation(
         "browser-proxy-tells-its-password",
         "a page's password for the browser's proxy goes to no server",
-        "crawler/browser/proxy_request.py",
+        "crawler/capabilities/browser/proxy_request.py",
         '"proxy-authenticate", "proxy-authentication-info", "proxy-authorization",',
         '"proxy-authenticate", "proxy-authentication-info",',
-        "tests/rendering/guard_proxy/test_forwarding.py::test_a_request_is_forwarded_without_what_belongs_to_the_proxy",
+        "tests/capabilities/browser/guard_proxy/test_forwarding.py::test_a_request_is_forwarded_without_what_belongs_to_the_proxy",
     ),
     Mutation(
         "browser-connects-after-its-page",
         "no connection is begun for a page that has ended",
-        "crawler/browser/proxy.py",
+        "crawler/capabilities/browser/proxy.py",
         "        if self._admission.is_closed or self._admission.is_paused:\n            raise Aborted\n",
         "",
-        "tests/rendering/guard_proxy/test_limits.py::test_no_connection_is_begun_for_a_page_that_has_ended",
+        "tests/capabilities/browser/guard_proxy/test_limits.py::test_no_connection_is_begun_for_a_page_that_has_ended",
     ),
     Mutation(
         "libcurl-connects-itself",
@@ -317,7 +317,7 @@ MUTATIONS = (
         DISCOVERY,
         "    if side is not Side.INSIDE:\n        return\n",
         "",
-        "tests/core/crawl/test_discovery.py::test_a_redirect_that_leaves_the_site_is_recorded",
+        "tests/core/protocol/test_discovery.py::test_a_redirect_that_leaves_the_site_is_recorded",
     ),
     Mutation(
         "credentials-to-any-host",
@@ -426,7 +426,7 @@ MUTATIONS = (
     Mutation(
         "crashed-browser-ends-its-page",
         "a page whose browser crashed is tried again",
-        "crawler/core/crawl/retries.py",
+        "crawler/core/protocol/retries.py",
         "(result.outcome is Outcome.CRASHED and has_another)",
         "(result.outcome is Outcome.CRASHED and result.engine_ended)",
         "tests/manager/test_state_machine.py::test_a_page_whose_browsers_crash_has_three_attempts_and_then_holds_no_place",
@@ -517,7 +517,7 @@ MUTATIONS = (
         BROWSER_DRIVER,  # both switches: the headless shell reads one of them, and the browser with windows the other
         "args=chromium.FLAGS,",
         'args=[flag for flag in chromium.FLAGS if "webrtc" not in flag],',
-        "tests/rendering/test_page.py::test_a_page_reaches_no_network_but_by_its_proxy",
+        "tests/capabilities/browser/test_page.py::test_a_page_reaches_no_network_but_by_its_proxy",
     ),
     Mutation(
         "rendered-redirect-unasked",
@@ -525,7 +525,7 @@ MUTATIONS = (
         PAGE_REQUESTS,
         "if is_hop and (why := await self._take(",
         "if False and (why := await self._take(",
-        "tests/rendering/test_page.py::test_a_redirect_is_asked_for_and_counted_like_a_request",
+        "tests/capabilities/browser/test_page.py::test_a_redirect_is_asked_for_and_counted_like_a_request",
     ),
     Mutation(
         "rendered-page-leaves",
@@ -533,7 +533,7 @@ MUTATIONS = (
         PAGE_REQUESTS,
         "elif request.is_navigation_request() and frame.parent_frame is None:",
         "elif request.is_navigation_request() and not self._has_document:",
-        "tests/rendering/test_page.py::test_where_a_page_goes_is_told_and_not_requested",
+        "tests/capabilities/browser/test_page.py::test_where_a_page_goes_is_told_and_not_requested",
     ),
     Mutation(
         "cookies-to-other-hosts",
@@ -607,7 +607,7 @@ MUTATIONS = (
         SCALING,
         "    if now - known.lower_since < lower_after_s:",
         "    if False:",
-        "tests/core/crawl/test_scaling.py::test_it_falls_only_after_a_while_of_less",
+        "tests/core/politeness/test_scaling.py::test_it_falls_only_after_a_while_of_less",
     ),
     Mutation(
         "delay-asks-for-no-fewer-workers",
@@ -615,7 +615,7 @@ MUTATIONS = (
         SCALING,
         "        pages_per_s = min(pages_per_s, 1 / work.delay)\n",
         "",
-        "tests/core/crawl/test_scaling.py::test_a_host_of_two_crawls_counts_once_by_the_strictest_policy",
+        "tests/core/politeness/test_scaling.py::test_a_host_of_two_crawls_counts_once_by_the_strictest_policy",
     ),
     Mutation(
         "handed-back-page-counts-an-attempt",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.crawl.notices import Event
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.events import Event
 from crawler.models import Crawl, Delivery, Notice
 from crawler.notices.delivery import message_of
 from crawler.reports.receipt import receipt_of

@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from crawler.core.channels.catalogue import SEALED
-from crawler.core.crawl.notices import Event
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.events import Event
 from crawler.crawls import control
 from crawler.crawls.retry import retry_failed
 from crawler.crawls.start import start_crawl

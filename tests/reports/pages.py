@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
 from crawler.core.html.page_metadata import Facts
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
 from crawler.storage import page_loads, sql
 from tests.factories import make_page

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.reports.text import GONE, Verb, to_delete, to_retry, to_verb
 from tests.factories import make_crawl
 from tests.text_files import listed

@@ -7,8 +7,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.models import Crawl
 from crawler.reports.comparison import (
     CHANGES,

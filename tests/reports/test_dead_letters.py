@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from crawler.accounts.permissions import controlled_crawls, visible_crawls
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports.dead_letters import (
     LetterFilter,

@@ -15,7 +15,7 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 
 from crawler import clock
-from crawler.core.crawl.diagnosis import AUTOSCALED
+from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.autoscalers import Membership

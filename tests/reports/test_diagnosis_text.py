@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.crawl.diagnosis import Hold, Manager
-from crawler.core.crawl.politeness import Reason
+from crawler.core.politeness.host_rules import Reason
+from crawler.core.protocol.diagnosis import Hold, Manager
 from crawler.reports import diagnosis_text
 
 REPORT: dict[str, Any] = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.models import Crawl
 from crawler.reports import comparison
 from crawler.reports.comparison import compared, from_memory

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.graph import Answer, Line
+from crawler.core.pages.graph import Answer, Line
 from crawler.models import Crawl, Page
 from crawler.reports import graph
 from crawler.reports.graph import folders, graph_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
 from crawler.reports.links import Inlink, inlinks
 from crawler.storage import sql

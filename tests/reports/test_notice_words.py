@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core.crawl.notices import Event
+from crawler.core.options.events import Event
 from crawler.models import Crawl
 from crawler.reports.text import EVENTS, SENTENCES, event_word, figures, sentence
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.messages import SITEMAP
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.messages import SITEMAP
 from crawler.reports.links import knows_orphans, orphans
 from crawler.reports.progress import start_count, troubled_start_pages
 from tests.factories import make_crawl, make_page

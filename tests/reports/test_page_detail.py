@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.html.page_metadata import Facts
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.models import Crawl, Page, Trap
 from crawler.reports import page_detail
 from crawler.reports.page_detail import page_report

@@ -9,10 +9,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.page_fields import Sort
-from crawler.core.crawl.page_query import PagesQuery, read
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.page_fields import Sort
+from crawler.core.pages.page_query import PagesQuery, read
 from crawler.models import Crawl, Page
 from crawler.reports import page_table
 from crawler.reports.page_table import chosen, table_page

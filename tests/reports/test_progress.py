@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
 from crawler.reports.progress import last_pages, start_count, troubled_pages, troubled_start_pages
 from crawler.storage import writer

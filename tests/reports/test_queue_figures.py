@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from crawler import conf
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.placement import Placement
+from crawler.core.pages.placement import Placement
+from crawler.core.protocol.counters import adds_up
 from crawler.crawls.control import cancel
 from crawler.crawls.retry import retry_failed
 from crawler.frontier.ready_queue import encode_member

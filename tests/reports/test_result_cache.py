@@ -11,8 +11,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.models import Crawl, Page, PageLoad
 from crawler.reports import result_cache
 from crawler.reports.catalogue.entries import REPORTS, numbers_of

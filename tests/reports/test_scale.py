@@ -12,11 +12,11 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 
 from crawler import clock
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import Pace
-from crawler.core.crawl.retries import lane_of
-from crawler.core.crawl.scaling import HORIZON_S
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.host_rules import Pace
+from crawler.core.politeness.scaling import HORIZON_S
+from crawler.core.protocol.retries import lane_of
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker

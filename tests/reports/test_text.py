@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.crawl.completion import Ended, Limit
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import Ended, Limit
 from crawler.models import Page
 from crawler.reports import text
 from tests.text_files import listed

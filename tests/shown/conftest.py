@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.urls.normalise import origin_of
 from crawler.frontier.robots import RobotsCache, RobotsEntry
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.evil import SITE, TEXTS, an_evil_crawl
 from tests.factories import a_person
 from tests.web.conftest import as_root

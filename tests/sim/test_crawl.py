@@ -48,7 +48,7 @@ def test_a_crawl_of_many_hosts_equals_the_truth_and_is_polite_and_about_as_fast_
     assert found.told_requests == found.requests, summary(found)
     assert found.live_ratio <= 2, summary(
         found
-    )  # a busy machine is no fault; benchmarks/sim.py measures it on a free one
+    )  # a busy machine is no fault; tools/bench/sim.py measures it on a free one
 
 
 @pytest.mark.long

@@ -8,12 +8,12 @@ import pytest
 from django.db import DataError
 
 from crawler import models
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_load import PageLoad, Resource
 from crawler.core.html.page_metadata import Facts, Malformed
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.page_load import PageLoad, Resource
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PageResult
 from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts, PageLinks
 from crawler.storage import bulk, writer

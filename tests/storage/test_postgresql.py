@@ -14,8 +14,8 @@ from django.core.management.sql import emit_post_migrate_signal, emit_pre_migrat
 from django.db import OperationalError, connection, connections, transaction
 from django.utils import timezone
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.diagnosis import SilentLock
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.diagnosis import SilentLock
 from crawler.manager import reconcile
 from crawler.models import Crawl, Page
 from crawler.storage import database

@@ -8,12 +8,12 @@ import pytest
 from django.db import transaction
 from msgspec.structs import replace
 
-from crawler.core.crawl import traps
-from crawler.core.crawl.discovery import Discovery, suspected
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.traps import Reason
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages import traps
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.traps import Reason
+from crawler.core.protocol.discovery import Discovery, suspected
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Trap
 from crawler.storage import quarantine, queries, writer
 

@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.counters import Watermark
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.counters import Watermark
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
 from crawler.storage import queries, writer
 from tests.databases import sqlite_plans

@@ -11,8 +11,8 @@ from django.db import connection, connections
 from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Answer, AnswersTotal
 from crawler.storage import response_cache
 

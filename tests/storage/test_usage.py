@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Usage
 from crawler.storage import additions, sql, writer
 from tests.factories import a_crawl, a_page, a_person

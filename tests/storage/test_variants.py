@@ -11,12 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.db import connection, transaction
 
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.traps import Reason
 from crawler.core.html.page_metadata import Facts
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.traps import Reason
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PageResult
 from crawler.core.urls import variants as rules
 from crawler.models import Crawl, Page, PageVariants, Trap, VaryingPart
 from crawler.storage import quarantine, queries, variants, writer

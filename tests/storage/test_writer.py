@@ -9,13 +9,13 @@ import pytest
 from django.utils import timezone
 
 from crawler import models
-from crawler.core.crawl.completion import Limit, State
-from crawler.core.crawl.discovery import Discovery
-from crawler.core.crawl.messages import PAGE, SITEMAP, PageResult
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_load import FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import Facts
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.page_load import FAILED, PageLoad, Resource
+from crawler.core.protocol.completion import Limit, State
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PAGE, SITEMAP, PageResult
 from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts
 from crawler.storage import additions, bulk, deaths, queries, sql, writer

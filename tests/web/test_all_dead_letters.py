@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page
 from crawler.web.crawl import dead_letters
 from tests.factories import a_finished_crawl, a_group, a_page, a_person

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports.progress import SHOWN
 from crawler.web.tables import paging

@@ -16,9 +16,9 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 from redis import Redis
 
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html.page_metadata import Facts
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
 from crawler.reports.catalogue.entries import REPORTS

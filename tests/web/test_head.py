@@ -12,12 +12,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
 from tests.api.calling import ROOT
 from tests.api.test_routes import things_of
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.routes import API, WEB
 from tests.web.test_access import patterns
 from tests.web.test_middleware import ERRORS, PLACE, STATIC, addresses

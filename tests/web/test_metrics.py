@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from crawler import __version__, clock
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.retries import lane_of
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.retries import lane_of
 from crawler.frontier import metrics
 from crawler.frontier.browser_places import WORKER_TTL_S, BrowserPlaces, BrowserWorker
 from crawler.frontier.frontier import Frontier

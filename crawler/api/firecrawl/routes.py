@@ -22,12 +22,12 @@ from crawler.api.paging import Cursor, Limit, by_id
 from crawler.api.problems import Problem
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.channels import webhook
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import FAILURES, SUCCESSES, Outcome
 from crawler.core.errors import BadInput
 from crawler.core.html import link_codec
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import FAILURES, SUCCESSES, Outcome
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import from_person, host_of, site_of
 from crawler.crawls import control
 from crawler.crawls.start import start_crawl

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.core.urls.normalise import from_person, host_of, site_of
 
 # The mapping of Firecrawl's options to ours, and of our states to Firecrawl's.

@@ -23,9 +23,9 @@ from crawler.api.problems import Problem, place, read_json, service_down
 from crawler.api.schemas import crawl as shapes
 from crawler.api.schemas.start import Base, CrawlChange, CrawlStart, ListStart
 from crawler.core.access.permissions import Right, Scope
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import RECEIVERS, CrawlOptions, check_options
 from crawler.core.errors import BadInput, OverQuota
+from crawler.core.options.catalogue import RECEIVERS, CrawlOptions, check_options
+from crawler.core.protocol.completion import State
 from crawler.core.url_lists.reader import Columns
 from crawler.core.urls.normalise import from_person
 from crawler.crawls.change import change

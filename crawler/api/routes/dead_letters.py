@@ -16,8 +16,8 @@ from crawler.api.openapi import described
 from crawler.api.paging import Cursor, Limit, RowId, address_with
 from crawler.api.schemas import page as shapes
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.placement import MAX_URLS
 from crawler.core.errors import BadInput
+from crawler.core.pages.placement import MAX_URLS
 from crawler.crawls.retry import retry_chosen
 from crawler.models import Crawl, Page
 from crawler.reports import dead_letters, text

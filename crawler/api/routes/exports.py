@@ -17,9 +17,10 @@ from crawler.api.openapi import described
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
-from crawler.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
+from crawler.capabilities.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl import options, rendering
+from crawler.core.options import catalogue as options
+from crawler.core.pages import rendering
 from crawler.core.text.gzip import Broken
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.exports.formats import FORMATS, Format, file_name, formats_for

@@ -18,7 +18,7 @@ from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Right, Scope
-from crawler.core.crawl.notices import HOOK
+from crawler.core.options.events import HOOK
 from crawler.models import Delivery
 from crawler.notices.delivery import SENT_AGAIN, resend
 from crawler.notices.user_channels import (

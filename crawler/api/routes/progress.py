@@ -25,7 +25,7 @@ from crawler.api.problems import Problem
 from crawler.api.schemas import progress as shapes
 from crawler.api.schemas.crawl import Progress
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.progress import HEARTBEAT, Seen, event, events_since, retry
+from crawler.core.protocol.progress import HEARTBEAT, Seen, event, events_since, retry
 from crawler.reports import queue_figures
 from crawler.reports.progress import breakdown, progress_of
 from crawler.reports.receipt import masked_receipt

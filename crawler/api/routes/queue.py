@@ -18,8 +18,8 @@ from crawler.api.paging import RowId
 from crawler.api.problems import Problem
 from crawler.api.schemas.page import PageFilters
 from crawler.core.access.permissions import Right, Scope
-from crawler.core.crawl.placement import MAX_URLS, Added, Placement, placed
 from crawler.core.errors import BadInput
+from crawler.core.pages.placement import MAX_URLS, Added, Placement, placed
 from crawler.core.url_lists.wanted import Wanted, of_item
 from crawler.manager.add import add, ask_again
 from crawler.models import Crawl

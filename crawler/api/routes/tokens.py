@@ -15,7 +15,7 @@ from crawler.api.openapi import described
 from crawler.api.problems import Problem, unauthenticated
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.page_query import MAX_KEY
+from crawler.core.pages.page_query import MAX_KEY
 
 router = Router(tags=["tokens"])
 me = Router(tags=["tokens"])

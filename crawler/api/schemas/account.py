@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field
 from crawler.core.access import quotas
 from crawler.core.access.permissions import Scope
 from crawler.core.channels.catalogue import ADDRESS_HELP, CHANNELS, SERVICES, listed
-from crawler.core.crawl.notices import DEFAULT_EVENTS
+from crawler.core.options.events import DEFAULT_EVENTS
 from crawler.models import ApiToken, Channel, Delivery
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
 from crawler.reports.receipt import address_shown, channel_shown, error_shown

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import RowId
 from crawler.core.channels.catalogue import KINDS
-from crawler.core.crawl.completion import Ended, Limit, State
+from crawler.core.protocol.completion import Ended, Limit, State
 from crawler.encryption import shown
 from crawler.models import Crawl
 from crawler.reports.diagnosis_facts import held_because

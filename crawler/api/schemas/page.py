@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from ninja import Path, Schema
 from pydantic import Field, create_model
 
-from crawler.content.storage import is_kept
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_fields import EXPORTED, PARENT, PageField, Sort, Table, ValueType, fields_from
-from crawler.core.crawl.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
+from crawler.capabilities.content.storage import is_kept
 from crawler.core.errors import BadInput
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.page_fields import EXPORTED, PARENT, PageField, Sort, Table, ValueType, fields_from
+from crawler.core.pages.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
 from crawler.core.urls.normalise import from_person, key_of
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.page_load import load_of
@@ -371,7 +371,7 @@ class PageFilters(Schema):
             raise BadInput("cursor" if error.field == "after" else error.field, error.raw) from None
 
     def _parameters(self, after: int | None) -> dict[str, str]:
-        """As a query string, see `core.crawl.page_query`."""
+        """As a query string, see `core.pages.page_query`."""
         return {
             "show": _SHOW.get(self.kind or "", self.show),
             "status": self.status,

@@ -8,7 +8,7 @@ from typing import Any
 from ninja import Schema
 from pydantic import Field
 
-from crawler.core.crawl import progress
+from crawler.core.protocol import progress
 from crawler.models import Crawl
 from crawler.reports.progress import Breakdown
 

@@ -1,4 +1,4 @@
-"""Schemas for starting a crawl: start URLs, every option of `core.crawl.options`, credentials, schedules."""
+"""Schemas for starting a crawl: start URLs, every option of `core.options.catalogue`, credentials, schedules."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from crawler.accounts.permissions import check_private
 from crawler.api.openapi import CRAWL_ID, SCHEDULE_ID
 from crawler.api.schemas.crawl import options_shown
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CHANGEABLE, CrawlOptions
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CHANGEABLE, CrawlOptions
 from crawler.encryption import seal, shown
 from crawler.models import Schedule
 

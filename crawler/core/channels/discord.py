@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import SplitResult
 
 from crawler.core.channels.kind import ChannelKind, Message, check_service_url
-from crawler.core.crawl.notices import Event
+from crawler.core.options.events import Event
 from crawler.core.text.sanitize import one_line
 
 TITLE, NAME, VALUE, FIELDS = 256, 256, 1024, 25  # Discord's limits: characters, and number of fields

@@ -16,11 +16,11 @@ import re2
 import soupsieve
 from bs4.element import NavigableString
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.extraction.parse_limits import REGEX_STEP, Budget, OutOfSteps, selected
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.extraction.xpath import Answer, Evaluate, TookTooLong, nodes_of
 from crawler.core.html.document import Document, document_of
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.normalise import normalise
 
 # Conversion of extracted texts: numbers, dates, URLs.

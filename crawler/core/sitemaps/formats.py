@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from xml.parsers import expat
 
-from crawler.core.crawl.discovery import Discovery, Place
-from crawler.core.crawl.messages import SITEMAP, PageResult, SitemapEntry
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.discovery import Discovery, Place
+from crawler.core.protocol.messages import SITEMAP, PageResult, SitemapEntry
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import host_of, normalise, origin_of
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from crawler.core.crawl.messages import SitemapEntry
+from crawler.core.protocol.messages import SitemapEntry
 from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, Lines, Listed, Markup, NotASitemap
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
 from crawler.core.urls.normalise import normalise

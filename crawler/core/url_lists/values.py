@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from crawler.core.crawl.option_kinds import MAX_DAYS
+from crawler.core.options.kinds import MAX_DAYS
 from crawler.core.text.quantities import seconds_of
 
 MAX_META_COLUMNS = 64

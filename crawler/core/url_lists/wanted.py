@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from crawler.core.crawl.placement import Placement
+from crawler.core.pages.placement import Placement
 from crawler.core.url_lists.entries import Entry, Invalid
 from crawler.core.url_lists.json_lines import row_of_object
 from crawler.core.url_lists.reader import Columns

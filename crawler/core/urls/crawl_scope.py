@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.patterns import Patterns
 from crawler.core.urls.logout import is_logout_url
 from crawler.core.urls.normalise import host_of, host_typed, prefix_typed, site_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from crawler.core.crawl.traps import MAX_SEGMENTS, Reason
+from crawler.core.pages.traps import MAX_SEGMENTS, Reason
 from crawler.core.urls.normalise import host_of
 
 MIN_REPEATS = 200  # pages with a repeated text and further links, before a part is a trap

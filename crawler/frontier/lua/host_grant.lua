@@ -2,7 +2,7 @@
 -- refused: future times are not reserved. The delay counts from the moment the last request was sent; the holder of a
 -- grant reports it (`host_sent`), and until then no other holder gets one: so a holder that is slow in between causes no
 -- request too soon after its own.
--- After a stop (`core.crawl.politeness`) the host is on trial: one holder asks, and the others wait for the result.
+-- After a stop (`core.politeness.host_rules`) the host is on trial: one holder asks, and the others wait for the result.
 -- KEYS: host, its policies
 -- ARGV: holder, crawl, now, delay, connections, 1 = the automatic throttle counts, seconds a policy is kept,
 --       seconds a grant's holder is waited for, seconds after which a holder without a delay checks for a new policy,

@@ -11,8 +11,8 @@ from typing import Any
 
 from crawler import clock, conf
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.placement import MAX_URLS, Added, Placement
 from crawler.core.errors import BadInput
+from crawler.core.pages.placement import MAX_URLS, Added, Placement
 from crawler.core.url_lists.entries import entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, Columns
 from crawler.core.url_lists.wanted import Wanted, of_line

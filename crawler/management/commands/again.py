@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import Any
 
-from crawler.core.crawl.page_query import PagesQuery, Show, read
 from crawler.core.errors import BadInput
+from crawler.core.pages.page_query import PagesQuery, Show, read
 from crawler.management.base import CrawlerCommand, Exit, ExitWith
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.pages import page_of

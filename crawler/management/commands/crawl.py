@@ -7,10 +7,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler import conf
+from crawler.capabilities.scrapy import driver as scrapy
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.notices import HOOK
 from crawler.core.errors import BadInput
+from crawler.core.options.events import HOOK
+from crawler.core.protocol.completion import State
 from crawler.crawls import control
 from crawler.crawls.change import LOGIN_FIELDS, change
 from crawler.crawls.start import start_crawl
@@ -31,7 +32,6 @@ from crawler.reports import text
 from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt import address_shown, receipt_of
 from crawler.running import lacking, running
-from crawler.scrapy_engine import driver as scrapy
 
 CANCELLED = "The crawl was cancelled; its open pages were not requested."
 NOTHING_RUNS = (

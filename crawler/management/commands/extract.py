@@ -6,8 +6,8 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.normalise import from_person
 from crawler.crawls import kept_extraction
 from crawler.encryption import seal

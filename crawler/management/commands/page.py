@@ -7,8 +7,8 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crawler.core.crawl.page_fields import label
 from crawler.core.errors import BadInput
+from crawler.core.pages.page_fields import label
 from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person, key_of
 from crawler.management.base import CrawlerCommand, Exit

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db.models import Count, QuerySet, Sum
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
 from crawler.reports.catalogue.page_queries import answer, site_pages

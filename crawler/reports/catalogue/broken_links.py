@@ -9,9 +9,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.outcomes import ERRORS, Outcome
 from crawler.core.html import link_codec
+from crawler.core.pages.outcomes import ERRORS, Outcome
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.core.crawl.outcomes import ERRORS, Outcome
 from crawler.core.html.page_metadata import NOINDEX, Conflict, follows, recorded
+from crawler.core.pages.outcomes import ERRORS, Outcome
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from crawler.core.crawl.graph import Chain, beginnings, chain_from
+from crawler.core.pages.graph import Chain, beginnings, chain_from
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.broken_links import redirects

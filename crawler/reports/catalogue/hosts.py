@@ -9,7 +9,7 @@ from statistics import median_low
 
 from django.db.models import Q
 
-from crawler.core.crawl.outcomes import ERRORS
+from crawler.core.pages.outcomes import ERRORS
 from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl
 from crawler.reports import result_cache

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Case, CharField, Count, Q, QuerySet, Value, When
 
-from crawler.core.crawl.outcomes import ERROR_RESPONSES, ERRORS, FAILURES, SUCCESSES, Outcome
+from crawler.core.pages.outcomes import ERROR_RESPONSES, ERRORS, FAILURES, SUCCESSES, Outcome
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import (

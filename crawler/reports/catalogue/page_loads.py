@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from crawler.core.crawl.options import NEVER
-from crawler.core.crawl.page_load import FAILED
+from crawler.core.options.catalogue import NEVER
+from crawler.core.pages.page_load import FAILED
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, PageLoad
 from crawler.reports.catalogue.page_queries import site_pages

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from django.db.models import F, Q, QuerySet
 
-from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import SUCCESSES
 from crawler.core.html.page_metadata import NOINDEX
+from crawler.core.pages.outcomes import SUCCESSES
+from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import HTML
 from crawler.models import Crawl, Page

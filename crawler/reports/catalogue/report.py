@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from django.db.models import Q, QuerySet
 
-from crawler.core.crawl.page_fields import FIELDS, Unit, ValueType
+from crawler.core.pages.page_fields import FIELDS, Unit, ValueType
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import site_pages

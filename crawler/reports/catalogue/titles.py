@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 
-from crawler.core.crawl.page_fields import FIELDS
+from crawler.core.pages.page_fields import FIELDS
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import IS_HTML, html_pages

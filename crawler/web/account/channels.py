@@ -17,8 +17,8 @@ from crawler.accounts.permissions import own_channels
 from crawler.accounts.slow_calls import slow_call
 from crawler.core.channels import webhook
 from crawler.core.channels.catalogue import CHANNELS, masked
-from crawler.core.crawl.notices import OF_A_CRAWL
 from crawler.core.errors import BadInput, TooBusy
+from crawler.core.options.events import OF_A_CRAWL
 from crawler.models import Channel, Delivery
 from crawler.notices.user_channels import (
     add_channel,

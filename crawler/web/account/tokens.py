@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from crawler import clock
 from crawler.accounts.tokens import make_token, revoke, tokens_of
 from crawler.core.access.permissions import DEFAULT_SCOPES, MEANINGS, held
-from crawler.core.crawl.page_query import MAX_KEY
 from crawler.core.errors import BadInput
+from crawler.core.pages.page_query import MAX_KEY
 from crawler.models import ApiToken
 from crawler.web.decorators import page
 

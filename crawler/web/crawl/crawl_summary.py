@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import Count
 
 from crawler.core.channels import webhook
-from crawler.core.crawl import progress
-from crawler.core.crawl.completion import Ended, State
-from crawler.core.crawl.notices import HOOK, Event
-from crawler.core.crawl.outcomes import STATUS_TONES, Category, Outcome, Tone
+from crawler.core.options.events import HOOK, Event
+from crawler.core.pages.outcomes import STATUS_TONES, Category, Outcome, Tone
+from crawler.core.protocol import progress
+from crawler.core.protocol.completion import Ended, State
 from crawler.models import Crawl, Delivery, HookCalls
 from crawler.notices.outbox import receivers_of
 from crawler.reports import queue_figures, text

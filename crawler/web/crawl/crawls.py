@@ -23,9 +23,9 @@ from redis import RedisError
 from crawler import clock
 from crawler.accounts.permissions import may, sees_addresses, visible_crawls
 from crawler.core.access.permissions import Right
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import MAY_BE_SECRET
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+from crawler.core.options.catalogue import MAY_BE_SECRET
+from crawler.core.protocol.completion import State
 from crawler.core.url_lists.reader import Columns
 from crawler.crawls import kept_extraction
 from crawler.crawls.import_urls import load_list

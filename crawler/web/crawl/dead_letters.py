@@ -18,8 +18,8 @@ from redis import RedisError
 
 from crawler import clock
 from crawler.accounts.permissions import AnyUser, controlled_crawls, visible_crawls
-from crawler.core.crawl.outcomes import ERRORS, Outcome
 from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.pages.outcomes import ERRORS, Outcome
 from crawler.core.text.quantities import seconds_of
 from crawler.crawls.retry import retry_chosen
 from crawler.models import Page

@@ -15,8 +15,8 @@ from redis import RedisError
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
-from crawler.core.crawl.completion import State
 from crawler.core.errors import ServiceDown
+from crawler.core.protocol.completion import State
 from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.reports import diagnosis_text, text
 from crawler.reports.diagnosis import why_of

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.content.storage import pages_with
-from crawler.core.crawl.options import AUTO
-from crawler.core.crawl.rendering import SCREENSHOT
+from crawler.capabilities.content.storage import pages_with
+from crawler.core.options.catalogue import AUTO
+from crawler.core.pages.rendering import SCREENSHOT
 from crawler.models import Page
 from crawler.reports import text
 from crawler.reports.catalogue.page_queries import answer

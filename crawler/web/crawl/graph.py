@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.core.crawl.graph import Answer
+from crawler.core.pages.graph import Answer
 from crawler.models import Crawl
 from crawler.reports.graph import folders, graph_of, nodes, summary
 from crawler.web.decorators import page

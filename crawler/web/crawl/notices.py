@@ -16,8 +16,8 @@ from redis import RedisError
 
 from crawler.accounts.permissions import sees_addresses, visible_crawls
 from crawler.core.access.permissions import Right
-from crawler.core.crawl.notices import HOOK, Event
 from crawler.core.errors import ServiceDown
+from crawler.core.options.events import HOOK, Event
 from crawler.models import Delivery
 from crawler.notices.delivery import resend
 from crawler.reports import text

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
+from crawler.capabilities.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Right
-from crawler.core.crawl import options
-from crawler.core.crawl.rendering import PDF, PICTURES, SCREENSHOT
 from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.options import catalogue as options
+from crawler.core.pages.rendering import PDF, PICTURES, SCREENSHOT
 from crawler.core.text.gzip import Broken
 from crawler.core.urls.normalise import href_of
 from crawler.crawls.retry import release

@@ -14,8 +14,8 @@ from redis import RedisError
 
 from crawler.accounts.permissions import namer
 from crawler.core.access.permissions import Right
-from crawler.core.crawl.page_query import read
 from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.pages.page_query import read
 from crawler.crawls.change import change
 from crawler.manager.add import add, ask_again
 from crawler.reports import adding, text

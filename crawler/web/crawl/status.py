@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, assert_never
 
-from crawler.core.crawl.completion import FOLLOWS, Ended, State
-from crawler.core.crawl.diagnosis import AUTOSCALED
-from crawler.core.crawl.outcomes import ERRORS, SUCCESSES, Category
-from crawler.core.crawl.progress import Standing
+from crawler.core.pages.outcomes import ERRORS, SUCCESSES, Category
+from crawler.core.protocol.completion import FOLLOWS, Ended, State
+from crawler.core.protocol.diagnosis import AUTOSCALED
+from crawler.core.protocol.progress import Standing
 from crawler.models import Crawl, Delivery, KeptExtraction
 from crawler.reports import hooks, text, traps
 from crawler.reports.comparison import from_memory

@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from crawler.core.channels.catalogue import ADDRESS_HELP, KINDS, is_secret
-from crawler.core.crawl.notices import DEFAULT_EVENTS, OF_A_CRAWL
 from crawler.core.errors import BadInput
+from crawler.core.options.events import DEFAULT_EVENTS, OF_A_CRAWL
 from crawler.models import Channel
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
 from crawler.reports.text import EVENTS

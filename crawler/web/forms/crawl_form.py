@@ -1,4 +1,4 @@
-"""The form that starts a crawl. It only reads input; `core.crawl.options` and `start_crawl` validate it."""
+"""The form that starts a crawl. It only reads input; `core.options.catalogue` and `start_crawl` validate it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from django.utils.datastructures import MultiValueDict
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from crawler.core.crawl.options import DEFAULTS, MAY_BE_SECRET, CrawlOptions, check_options
-from crawler.core.crawl.presets import Preset, applied, found_in
 from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.options.catalogue import DEFAULTS, MAY_BE_SECRET, CrawlOptions, check_options
+from crawler.core.options.presets import Preset, applied, found_in
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import from_person
 from crawler.crawls.credentials import own_hosts, taken_over

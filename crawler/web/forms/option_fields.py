@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, assert_never
 from django import forms
 from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField, MultipleChoiceField
 
-from crawler.core.crawl import options
-from crawler.core.crawl.notices import OF_PAGES
-from crawler.core.crawl.option_kinds import (
+from crawler.core.errors import BadInput
+from crawler.core.extraction.rules import EXAMPLE, FieldRule, check_rules, rules_of, text_of
+from crawler.core.options import catalogue as options
+from crawler.core.options.catalogue import DEFAULTS, FORMS, OPTIONS
+from crawler.core.options.events import OF_PAGES
+from crawler.core.options.kinds import (
     Choice,
     Lines,
     Number,
@@ -24,9 +27,6 @@ from crawler.core.crawl.option_kinds import (
     Text,
     Whole,
 )
-from crawler.core.crawl.options import DEFAULTS, FORMS, OPTIONS
-from crawler.core.errors import BadInput
-from crawler.core.extraction.rules import EXAMPLE, FieldRule, check_rules, rules_of, text_of
 from crawler.reports.text import EVENTS
 from crawler.web.forms.fields import DefaultOnCheckbox, LinesField, NumberInput, SecretBoundField, SizeField, SpanField
 

@@ -15,10 +15,10 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.page_fields import SORTED_BY, Sort, label
-from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, read
 from crawler.core.errors import BadInput
+from crawler.core.pages.page_fields import SORTED_BY, Sort, label
+from crawler.core.pages.page_query import MAX_TEXT, PagesQuery, Show, read
+from crawler.core.protocol.completion import State
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import text
@@ -69,7 +69,7 @@ Choice = tuple[str, Any]
 
 
 class PagesForm(forms.Form):
-    """Filters, order and columns of the table. The fields are plain text; `core.crawl.page_query` validates them."""
+    """Filters, order and columns of the table. The fields are plain text; `core.pages.page_query` validates them."""
 
     q = forms.CharField(required=False, label="Text in URL or title")
     show = forms.CharField(required=False, label="Show")

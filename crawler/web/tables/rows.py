@@ -8,8 +8,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.urls import NoReverseMatch, reverse
 
-from crawler.core.crawl.messages import EXTERNAL, SITEMAP
-from crawler.core.crawl.outcomes import STATUS_TONES, Tone
+from crawler.core.pages.outcomes import STATUS_TONES, Tone
+from crawler.core.protocol.messages import EXTERNAL, SITEMAP
 from crawler.core.urls.normalise import href_of
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, Page

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from crawler.api.firecrawl.schemas import Asked, of_path, options_of, status_of
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions, check_options
+from crawler.core.options.catalogue import CrawlOptions, check_options
+from crawler.core.protocol.completion import State
 from crawler.core.text.patterns import Patterns
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, PageLinks
 from tests.api.calling import Caller
 from tests.factories import a_crawl, a_finished_crawl, a_page

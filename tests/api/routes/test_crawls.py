@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from redis import Redis
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page
 from tests.api.calling import Caller
 from tests.api.routes.test_crawls import items_of

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.content.shelf import Shelf, named
-from crawler.content.storage import packed
-from crawler.core.crawl.options import FORMS
+from crawler.capabilities.content.shelf import Shelf, named
+from crawler.capabilities.content.storage import packed
+from crawler.core.options.catalogue import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.api.calling import Caller
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_page, make_linked_crawl
 from tests.site import Site
 

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from crawler.accounts import idempotency
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page, RepeatedCall
 from tests.api.calling import Caller
 from tests.factories import a_crawl

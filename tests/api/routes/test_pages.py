@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_fields import Table, fields_from
 from crawler.core.html import link_codec
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.page_fields import Table, fields_from
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad, Trap
 from tests.api.calling import Caller

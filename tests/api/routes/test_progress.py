@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from crawler.api.problems import Problem
 from crawler.api.routes import progress
 from crawler.api.routes.progress import MAX_STREAM_S, MAX_STREAMS, POLL_INTERVAL_S, Stream
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.progress import Seen
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.progress import Seen
 from tests.api.calling import Caller
 from tests.factories import a_crawl, a_finished_crawl
 

@@ -11,7 +11,7 @@ from redis import Redis
 
 from crawler import clock
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.encryption import opened
 from crawler.models import AuditEntry, Crawl, Page
 from tests.api.calling import Caller

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.access.credentials import is_own, own_hosts
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.crawl_scope import Scope
 
 HTTPS = ("https://example.com/",)

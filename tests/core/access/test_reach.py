@@ -13,8 +13,8 @@ from crawler.core.access.reach import (
     may_add_hosts,
     private_hosts_for,
 )
-from crawler.core.crawl.options import CHANGEABLE
 from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CHANGEABLE
 
 SUPERUSER, OWNER, MEMBER = Namer(may_allow_private=True), Namer(is_owner=True), Namer()
 EVERYTHING, FEW = ("*",), ("10.0.0.0/8",)

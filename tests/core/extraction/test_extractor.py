@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.extraction import extractor
 from crawler.core.extraction.extractor import Extraction, extract
 from crawler.core.extraction.rules import FieldRule, check_rules
+from crawler.core.options.catalogue import CrawlOptions
 
 URL = "https://example.com/shop/item"
 PAGE = """<!doctype html><base href="/pictures/"><script type="application/ld+json">{"sku": "ab1"}</script>

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import EXAMPLE, MAX_RULES, FieldRule, check_rules, rules_of, text_of
+from crawler.core.options.catalogue import CrawlOptions, check_options
 
 
 def rule(**parts: object) -> FieldRule:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.discovery import Discovery, Place, discoveries
-from crawler.core.crawl.messages import SITEMAP, PageResult, SitemapEntry
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.discovery import Discovery, Place, discoveries
+from crawler.core.protocol.messages import SITEMAP, PageResult, SitemapEntry
 from crawler.core.sitemaps.formats import FIRST, MAX_STEPS, followed, named_by_robots, sitemap_at, to_begin_with
 from crawler.core.urls.crawl_scope import Scope
 

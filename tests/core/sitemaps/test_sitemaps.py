@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.core.crawl.messages import SitemapEntry
+from crawler.core.protocol.messages import SitemapEntry
 from crawler.core.robots.robots_txt import parse
 from crawler.core.sitemaps.formats import (
     MAX_LEVELS,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.placement import Placement
+from crawler.core.pages.placement import Placement
 from crawler.core.url_lists.entries import Entry, Invalid
 from crawler.core.url_lists.wanted import Wanted, of_item, of_line
 

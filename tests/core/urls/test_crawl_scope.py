@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.crawl_scope import Scope, Side
 
 

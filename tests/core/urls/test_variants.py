@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.crawl.traps import Reason
+from crawler.core.pages.traps import Reason
 from crawler.core.urls import variants
 from crawler.core.urls.normalise import normalise
 from crawler.core.urls.variants import (

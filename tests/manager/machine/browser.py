@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from crawler.browser.result import Rendering
+from crawler.capabilities.browser.result import Rendering
 from tests.manager.machine.world import World
 from tests.rendering_twin import Browser, Crashed
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rq.job import Job
 
-from crawler.core.crawl.messages import SliceReport
+from crawler.core.protocol.messages import SliceReport
 from crawler.fetcher import loop
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys

@@ -14,11 +14,11 @@ from msgspec import structs
 from redis import Redis
 
 from crawler import conf
-from crawler.core.crawl.completion import Limit, State
-from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.notices import ENDS, HOOK, Event
-from crawler.core.crawl.options import AUTO, EARLY, SCRAPY, CrawlOptions
-from crawler.core.crawl.outcomes import Category, Outcome
+from crawler.core.options.catalogue import AUTO, EARLY, SCRAPY, CrawlOptions
+from crawler.core.options.events import ENDS, HOOK, Event
+from crawler.core.pages.outcomes import Category, Outcome
+from crawler.core.protocol.completion import Limit, State
+from crawler.core.protocol.counters import adds_up
 from crawler.core.urls.normalise import key_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys

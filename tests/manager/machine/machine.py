@@ -17,8 +17,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from crawler import clock, conf
-from crawler.core.crawl import politeness, traps
-from crawler.core.crawl.outcomes import Outcome
+from crawler.capabilities.scrapy import driver
+from crawler.core.pages import traps
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness import host_rules
 from crawler.crawls import delete
 from crawler.fetcher import host_slot, loop, rendering, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
@@ -32,7 +34,6 @@ from crawler.manager.context import TickContext
 from crawler.models import Crawl, Page, Trap
 from crawler.notices import delivery
 from crawler.queueing import queues
-from crawler.scrapy_engine import driver
 from crawler.storage import additions, queries, writer
 from tests.manager.machine import memory
 from tests.manager.machine.browser import WorldBrowser
@@ -92,8 +93,8 @@ class Machine:
             (host_slot, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
             (host_slot, "sleep", self.clock.sleep),
             (work_stealing, "ThreadPoolExecutor", AtOnce),
-            (politeness, "SLICE_PAGES", 3),
-            (politeness, "MAX_SLICE_PAGES", 3),
+            (host_rules, "SLICE_PAGES", 3),
+            (host_rules, "MAX_SLICE_PAGES", 3),
             (dispatch, "MAX_SLICES_PER_BATCH", 2),
             (delete, "DELETE_ROWS_PER_TRANSACTION", 5),
             (idle_poller, "MAX_POLL_S", 5.0),  # a story is short

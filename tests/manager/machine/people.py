@@ -9,8 +9,8 @@ from typing import Any
 
 from crawler.core.access.credentials import parse
 from crawler.core.access.reach import OPERATOR
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.placement import placed
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.placement import placed
 from crawler.crawls import control, retry, start
 from crawler.crawls.change import LOGIN_FIELDS, change
 from crawler.crawls.delete import delete

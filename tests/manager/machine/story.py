@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import ALWAYS
+from crawler.core.options.catalogue import ALWAYS
+from crawler.core.protocol.completion import State
 from crawler.frontier.browser_places import BrowserPlaces
 from crawler.manager import reconcile
 from crawler.models import Crawl

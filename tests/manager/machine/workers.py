@@ -19,7 +19,7 @@ from rq.registry import clean_registries
 from rq.utils import current_timestamp
 
 from crawler import jobs
-from crawler.core.crawl.messages import Batch, PageTask, SliceReport
+from crawler.core.protocol.messages import Batch, PageTask, SliceReport
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier.frontier import Frontier
 from crawler.manager.idle_poller import poll_while_idle

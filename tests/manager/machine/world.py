@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.core.crawl.notices import DEFAULT_EVENTS, Event
-from crawler.core.crawl.retries import TRANSIENT_STATUSES
+from crawler.core.options.events import DEFAULT_EVENTS, Event
+from crawler.core.protocol.retries import TRANSIENT_STATUSES
 from tests.manager.machine.door import Door
 from tests.site import Reply, Request, Site, page
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.catalogue.entries import BY_SLUG

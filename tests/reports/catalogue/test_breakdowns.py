@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.messages import EXTERNAL, SITEMAP
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import EXTERNAL, SITEMAP
 from crawler.models import Crawl, Page
 from crawler.reports.catalogue.entries import BY_SLUG
 from tests.reports.catalogue.factories import behind, crawl_with, make, paths, told

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html.link_codec import Occurrences
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.models import Crawl
 from crawler.reports import links
 from crawler.reports.catalogue.entries import BY_SLUG

@@ -9,8 +9,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.completion import State
 from crawler.reports.catalogue.entries import BY_SLUG, REPORTS, numbers_of
 from crawler.reports.catalogue.report import Report
 from tests.factories import a_finished_crawl

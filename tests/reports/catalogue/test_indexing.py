@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.catalogue.entries import BY_SLUG
 from tests.reports.catalogue.factories import SITE, behind, crawl_with, make, moved, paths, rows, told

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html.links import extract
 from crawler.core.html.page_metadata import MAX_MALFORMED
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
 from crawler.reports.catalogue.entries import BY_SLUG
 from crawler.storage import sql

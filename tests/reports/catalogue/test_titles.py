@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import EXTERNAL
 from crawler.models import Crawl
 from crawler.reports.catalogue.entries import BY_SLUG
 from tests.reports.catalogue.factories import SITE, behind, crawl_with, make, paths, rows, told

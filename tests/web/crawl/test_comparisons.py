@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.test import Client
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.models import Crawl
 from tests.factories import a_finished_crawl, a_person
 from tests.reports.catalogue.factories import SITE, make

@@ -11,12 +11,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.content import warc
-from crawler.content.shelf import Shelf, named
-from crawler.content.storage import packed
-from crawler.core.crawl.options import FORMS, CrawlOptions
+from crawler.capabilities.content import warc
+from crawler.capabilities.content.shelf import Shelf, named
+from crawler.capabilities.content.storage import packed
+from crawler.core.options.catalogue import FORMS, CrawlOptions
 from crawler.models import Crawl, Page, PageFacts
-from tests.content.storages import kept_in
+from tests.capabilities.content.storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_page
 
 HTML = "<script>alert('Grüße')</script>".encode("latin-1")

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page
 from tests.factories import a_cancelled_crawl, a_crawl, a_finished_crawl, a_page, a_person
 

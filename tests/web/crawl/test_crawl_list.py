@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.web.crawl.crawls import CRAWLS_PER_PAGE, LATER, SOON
 from tests.factories import a_crawl, a_finished_crawl, a_person
 

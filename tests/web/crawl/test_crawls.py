@@ -13,7 +13,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.encryption import seal
 from crawler.models import Crawl
 from crawler.web.crawl.crawls import CRAWLS_PER_PAGE

@@ -13,7 +13,7 @@ from django.utils import timezone
 from redis import Redis
 from rq import Queue, SimpleWorker
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy

@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.crawl.options import FORMS, CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import FORMS, CrawlOptions
+from crawler.core.pages.outcomes import Outcome
 from crawler.exports import sitemap
 from crawler.exports.file import MIN_PIECE_SIZE
 from crawler.exports.formats import FORMATS

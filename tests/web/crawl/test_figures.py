@@ -15,7 +15,7 @@ from django.urls import reverse
 from redis import Redis
 
 from crawler import clock
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.progress import CHEAP
 from crawler.web.crawl.crawl_summary import answer_bars, depth_bars, quick_figures

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.models import Crawl, Page, PageFacts
 from crawler.web.crawl import gallery
 from tests.factories import a_crawl, a_finished_crawl, a_page

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page
 from tests.factories import a_crawl, a_finished_crawl
 

@@ -11,7 +11,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.encryption import seal_address
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.notices.delivery import deliver_due

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.protocol.completion import State
 from crawler.encryption import opened
 from crawler.models import Crawl, Page
 from tests.factories import SITE, a_crawl, a_crawl_that_logs_in, a_finished_crawl, a_group, a_page, a_person

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.crawl.completion import State
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Schedule
 from tests.factories import SITE, a_crawl, a_finished_crawl, a_group, a_page, a_person
 

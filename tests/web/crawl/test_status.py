@@ -16,11 +16,11 @@ from rq import Queue, SimpleWorker
 from syrupy.assertion import SnapshotAssertion
 
 from crawler import clock
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.diagnosis import AUTOSCALED
-from crawler.core.crawl.options import SCRAPY, CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.scaling import Steady
+from crawler.core.options.catalogue import SCRAPY, CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.scaling import Steady
+from crawler.core.protocol.completion import State
+from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.frontier.autoscalers import Membership
 from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.models import Crawl, Delivery

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.crawl.completion import State
-from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.traps import Reason
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.traps import Reason
+from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page, Trap
 from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.models import Crawl
 from crawler.web.forms.crawl_form import CrawlForm
 from tests.web.forms.test_crawl_form import PERSON, a_form, options_of, sent_by
@@ -45,8 +45,8 @@ def test_pictures_can_be_ticked_with_their_options() -> None:
 def test_what_cannot_be_kept_is_told_at_a_field_of_its_group(ann: User) -> None:
     form = a_form(ann, keep_pdf="on")
     assert form.is_valid()
-    from crawler.core.crawl.options import check_options
     from crawler.core.errors import BadInput
+    from crawler.core.options.catalogue import check_options
 
     with pytest.raises(BadInput) as caught:
         check_options(form.options())

@@ -11,8 +11,8 @@ from django.http import QueryDict
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.encryption import seal, seal_address
 from crawler.models import Crawl
 from crawler.web.forms.crawl_form import CrawlForm

@@ -11,7 +11,7 @@ from django.test import Client
 
 from crawler.accounts.slow_calls import slow_call
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.encryption import seal
 from crawler.models import Crawl
 from tests.factories import a_crawl

@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
 from crawler.encryption import seal
 from crawler.models import Crawl, Schedule
 from tests.factories import a_crawl, a_finished_crawl, a_group, a_page, a_person, an_allowance

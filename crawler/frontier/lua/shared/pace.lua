@@ -1,7 +1,7 @@
-local SHORT = 24  -- pages in a short slice (SHORT_SLICE_PAGES in core.crawl.politeness)
+local SHORT = 24  -- pages in a short slice (SHORT_SLICE_PAGES in core.politeness.host_rules)
 
 -- How many slices of this lane may be out at once, how many pages a slice has, and how many a short one has. Lanes of
--- suspects ("host|16", "host|1", see core.crawl.retries) use their host's pace with smaller slices.
+-- suspects ("host|16", "host|1", see core.protocol.retries) use their host's pace with smaller slices.
 -- Pages that a browser renders ("host|b") take seconds each: a slice has a few, and one while fewer wait than places.
 local RENDERED = 4
 local function pace_of(pace, lane, usual_at_once, usual_pages)

@@ -1,0 +1,8 @@
+"""What a crawl may do besides being exact: a folder each, found by its line in `crawler.registry`.
+
+browser     pages rendered in Chromium
+scrapy      pages run through Scrapy, and spiders
+hooks       the operator's own classes
+extraction  fields read from pages
+content     kept content: HTML, text, Markdown, WARC, pictures
+"""

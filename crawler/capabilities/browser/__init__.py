@@ -1,0 +1,22 @@
+"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver`, `tab`, `page*` and
+`recorder` import it.
+
+renderer        renders a page for a fetch job, whose task answers what the page asks
+tab             a browser context with one page after the other
+kept_tabs       tabs that wait for another page of their site
+page            one page: when it is ready, what it becomes
+page_requests   its requests: which of them go out, what became of them
+recorder        the responses to its requests with their bodies, for a WARC
+page_reader     what is read from it: the DOM, the Web Vitals
+page_pictures   its screenshot, and the page as a PDF
+result          what a browser made of a page
+driver          the running Chromium of this process
+worker          the RQ worker that renders pages
+chromium        where Chromium is, how it is started, its sandbox
+proxy           the proxy that all of Chromium's traffic goes through
+admission       what a page may do by it: credentials, limits, counters, turns at a host
+proxy_relay     one connection: bytes both ways, or one request and its response
+proxy_request   the heads of requests and responses that pass it
+page_clock      the virtual time of a tab
+memory          how much memory Chromium uses
+"""

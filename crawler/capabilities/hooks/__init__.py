@@ -1,0 +1,9 @@
+"""Hooks: the operator's own Python classes, named in CRAWLER_HOOKS, that see each page and the end of each crawl.
+
+Such a class imports its names from `crawler.hooks`. docs/hooks.md says what its methods may do.
+
+types     what hooks are given, and what they return
+loading   the classes that the settings name
+calls     calls a method with a time limit, and contains its errors
+on_page   the hooks of a crawl on one page
+"""

@@ -1,0 +1,13 @@
+"""The pages of a crawl.
+
+outcomes      how a page can close: one entry for each outcome
+page_fields   the fields of a page: one entry each, for exports, API, table and docs
+page_query    filters, sorting and keyset cursors of the page table
+placement     priority and time of pages that users add
+page_load     how a page loaded in a browser: its requests, console errors, Web Vitals
+rendering     pages that a browser renders: requests, pictures, when the browser is replaced
+hook_calls    calls of hooks, as results and tables have them
+graph         pages and links as a graph, redirect chains
+traps         endless series of URLs
+cache_policy  which responses may be used again (RFC 9111)
+"""

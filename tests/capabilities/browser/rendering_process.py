@@ -1,0 +1,23 @@
+"""Renders a page that does not end, to be killed: python -m tests.capabilities.browser.rendering_process PORT."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
+
+from crawler.capabilities.browser.renderer import Renderer
+from crawler.core.pages.rendering import RenderChoices
+from tests.capabilities.browser.conftest import AGENT, HERE, fetched
+
+Renderer().render(
+    f"http://127.0.0.1:{sys.argv[1]}/",
+    fetched("<script>fetch('/endless')</script>"),
+    RenderChoices(seconds=120.0),
+    guard=HERE,
+    user_agent=AGENT,
+    headers_for=lambda url: {},
+    may_request=lambda url: True,
+    take_turn=lambda: True,
+)

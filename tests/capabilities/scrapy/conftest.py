@@ -1,0 +1,17 @@
+"""Processes of Scrapy end with the test that has started them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from crawler.capabilities.scrapy import driver
+
+
+@pytest.fixture(autouse=True)
+def _scrapy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    pytest.importorskip("scrapy", reason="Scrapy is not installed (pip install -r requirements-scrapy.txt)")
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.capabilities.scrapy.project")
+    yield
+    driver.close_all()

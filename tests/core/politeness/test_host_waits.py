@@ -1,0 +1,127 @@
+"""Of all that may hold a host up, the cause is named, with its figures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from crawler.core.politeness.host_rules import HostLook, HostWait, Reason, Used, what_holds, why_not_now
+from crawler.core.robots.robots_txt import NOT_HAD
+from tests.text_files import listed
+
+FREE = HostLook(connections=0, allowed=4)
+UNTIL = 1_800_000_200.0  # 08:03:20 UTC
+
+CAUSES: list[tuple[str, HostLook, tuple[float, Reason]]] = [
+    ("nothing is in the way", FREE, (0.0, Reason.NOTHING)),
+    (
+        "moments that have passed",
+        replace(FREE, rest_in=-5.0, due_in=-1e9, stop_in=-1.0, probe_in=-1.0, asked_ago=9.0, chosen=3.0),
+        (0.0, Reason.NOTHING),
+    ),
+    ("the server asked to wait", replace(FREE, stop_in=3600.0, rest_in=3600.0), (3600.0, Reason.STOP)),
+    (
+        "the server asked to wait while a delay is kept and connections are in use",
+        replace(FREE, stop_in=60.0, rest_in=60.0, due_in=90.0, chosen=2.0, asked_ago=0.0, connections=4),
+        (60.0, Reason.STOP),
+    ),
+    ("one page is tried after that", replace(FREE, probe_in=20.0, rest_in=2.0), (20.0, Reason.PROBE)),
+    ("its robots.txt is being asked for", replace(FREE, rest_in=0.5, robots_asked=True), (0.5, Reason.ROBOTS_ASKED)),
+    (
+        "its robots.txt is asked for again",
+        replace(FREE, due_in=4.0, trouble=f"{NOT_HAD}, so nothing may be fetched: it answered 503"),
+        (4.0, Reason.ROBOTS_AGAIN),
+    ),
+    ("all connections are in use", replace(FREE, connections=4), (0.0, Reason.BUSY)),
+    ("all connections are in use, and were before", replace(FREE, connections=4, rest_in=1.0), (1.0, Reason.BUSY)),
+    ("it had no connection left the last time, and has one now", replace(FREE, rest_in=1.0), (1.0, Reason.AGAIN)),
+    ("its chosen delay", replace(FREE, rest_in=2.0, chosen=3.0), (2.0, Reason.DELAY)),
+    ("a longer Crawl-delay", replace(FREE, rest_in=2.0, chosen=1.0, crawl_delay=3.0), (2.0, Reason.ROBOTS)),
+    ("the throttle", replace(FREE, rest_in=2.0, chosen=1.0, crawl_delay=1.0, throttle=4.0), (2.0, Reason.THROTTLE)),
+    (
+        "another crawl's longer delay",
+        replace(FREE, asked_ago=1.0, chosen=1.0, throttle=4.0, others=5.0),
+        (4.0, Reason.OTHERS),
+    ),
+    ("delays of the same length", replace(FREE, rest_in=2.0, chosen=3.0, crawl_delay=3.0), (2.0, Reason.DELAY)),
+    (
+        "another crawl had its turn just now",
+        replace(FREE, rest_in=1.0, asked_ago=0.5, chosen=3.0),
+        (2.5, Reason.DELAY),
+    ),
+    ("a wait longer than its delay", replace(FREE, rest_in=900.0, chosen=3.0), (900.0, Reason.AGAIN)),
+    ("a page is tried again", replace(FREE, due_in=8.0, rest_in=2.0, chosen=3.0), (8.0, Reason.RETRY)),
+    ("a page has a later time", replace(FREE, due_in=8.0, chosen=3.0, is_new=True), (8.0, Reason.LATER)),
+    (
+        "another crawl with a delay has the only connection",
+        HostLook(rest_in=1.0, asked_ago=0.5, others=1.0, connections=1, allowed=1),
+        (1.0, Reason.BUSY),
+    ),
+]
+
+
+@pytest.mark.parametrize(("look", "held"), [case[1:] for case in CAUSES], ids=[case[0] for case in CAUSES])
+def test_the_cause_is_found(look: HostLook, held: tuple[float, Reason]) -> None:
+    assert what_holds(look) == held
+
+
+seconds = st.floats(-10, 4000)
+
+
+@given(
+    st.builds(
+        HostLook,
+        rest_in=seconds,
+        due_in=seconds,
+        stop_in=seconds,
+        probe_in=seconds,
+        asked_ago=st.none() | st.floats(0, 100),
+        chosen=st.floats(0, 60),
+        crawl_delay=st.floats(0, 60),
+        throttle=st.floats(0, 60),
+        others=st.floats(0, 60),
+        connections=st.integers(0, 4),
+        allowed=st.integers(1, 4),
+        robots_asked=st.booleans(),
+    )
+)
+def test_connections_are_never_blamed_while_one_is_free(look: HostLook) -> None:
+    next_in, reason = what_holds(look)
+    assert next_in >= 0
+    assert reason is not Reason.BUSY or look.connections >= look.allowed
+    assert reason is not Reason.STOP or look.stop_in > 0
+
+
+WAITS = {
+    "the server asked to wait": HostWait("a.test", 9, 240.0, Reason.STOP, until=UNTIL, status=429),
+    "it asked to wait, with a status that is not known": HostWait("a.test", 9, 240.0, Reason.STOP, until=UNTIL),
+    "one page is tried first": HostWait("a.test", 9, 23.0, Reason.PROBE),
+    "robots.txt is asked for": HostWait("a.test", 9, 0.0, Reason.ROBOTS_ASKED),
+    "robots.txt is asked for again": HostWait("a.test", 9, 4.0, Reason.ROBOTS_AGAIN, f"{NOT_HAD}: it answered 503"),
+    "Crawl-delay": HostWait("a.test", 9, 12.0, Reason.ROBOTS, delay=30.0),
+    "the chosen delay": HostWait("a.test", 9, 1.0, Reason.DELAY, delay=2.0),
+    "another crawl's delay": HostWait("a.test", 9, 1.0, Reason.OTHERS, delay=2.0),
+    "the throttle": HostWait("a.test", 9, 1.0, Reason.THROTTLE, delay=4.0),
+    "a page is tried again": HostWait("a.test", 9, 8.0, Reason.RETRY, "timed out"),
+    "a page has a later time": HostWait("a.test", 9, 3600.0, Reason.LATER),
+    "no connection is free": HostWait(
+        "a.test", 9, 0.0, Reason.BUSY, used=[Used("crawl 7 (b.test)", 2), Used("this crawl", 1)], allowed=3
+    ),
+    "it was put off": HostWait("a.test", 9, 0.8, Reason.AGAIN),
+    "nothing": HostWait("a.test", 9, 0.0, Reason.NOTHING),
+}
+
+
+def test_each_cause_has_its_own_sentence_with_its_figures(golden: SnapshotAssertion) -> None:
+    assert listed({cause: why_not_now(wait) for cause, wait in WAITS.items()}) == golden
+
+
+def test_no_cause_lacks_a_sentence_and_no_two_share_one() -> None:
+    assert {wait.reason for wait in WAITS.values()} == set(Reason)
+    said = [re.sub(r"\d", "", why_not_now(HostWait("a.test", 1, 1.0, reason, allowed=1))) for reason in Reason]
+    assert len(set(said)) == len(Reason)

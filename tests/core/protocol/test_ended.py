@@ -1,0 +1,127 @@
+"""Why a crawl ended: one reason, with the limits that were reached."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Category, Outcome
+from crawler.core.protocol.completion import Ended, Limit, State, ended, limit_of_time, sentence, without_answer
+from crawler.core.protocol.counters import Tallies
+from tests.text_files import listed
+
+OVER = [state for state in State if state.is_over]
+OPTIONS = CrawlOptions(max_pages=40, max_depth=2, max_bytes=10_000_000, deadline=7200.0, page_ttl=60.0)
+COUNTS = st.dictionaries(st.sampled_from([outcome.value for outcome in Outcome]), st.integers(0, 99))
+LIMITS = st.dictionaries(st.sampled_from([limit.value for limit in Limit]), st.integers(0, 99))
+
+
+def tallies(statuses: dict[str, int] | None = None, **outcomes: int) -> Tallies:
+    """With pages named by their outcome: `ok` stands for 2xx."""
+    counted = {"2xx" if name == "ok" else name: number for name, number in outcomes.items()}
+    return Tallies(discovered=sum(counted.values()), outcomes=counted, statuses=statuses or {})
+
+
+def why(counted: Tallies, limits: dict[str, int] | None = None, state: State = State.FINISHED) -> Ended | None:
+    return ended(state, counted, limits or {})
+
+
+@pytest.mark.parametrize(
+    ("counted", "limits", "expected"),
+    [
+        (tallies(ok=3), {}, Ended.COMPLETE),
+        # What robots.txt or a trap keeps out is no part of the site that may be asked for.
+        (tallies(ok=3, robots=5, trap=80, private_address=1, too_many_redirects=1), {}, Ended.COMPLETE),
+        # A page that is not there is an answer.
+        (Tallies(discovered=3, outcomes={"2xx": 2, "4xx": 1}, statuses={"200": 2, "404": 1}), {}, Ended.COMPLETE),
+        (tallies(ok=3, timeout=1), {}, Ended.COMPLETE_WITH_ERRORS),
+        (Tallies(discovered=2, outcomes={"2xx": 1, "5xx": 1}, statuses={"503": 1}), {}, Ended.COMPLETE_WITH_ERRORS),
+        (Tallies(discovered=2, outcomes={"2xx": 1, "4xx": 1}, statuses={"429": 1}), {}, Ended.COMPLETE_WITH_ERRORS),
+        # Nothing came of it.
+        (Tallies(discovered=1, outcomes={"4xx": 1}, statuses={"404": 1}), {}, Ended.COMPLETE_WITH_ERRORS),
+        (tallies(robots=1), {}, Ended.COMPLETE_WITH_ERRORS),
+        (tallies(ok=40, limit=417), {"pages": 417}, Ended.LIMIT),
+        (tallies(ok=40, limit=417, timeout=1), {"pages": 400, "depth": 17}, Ended.LIMIT),
+        (tallies(ok=3, expired=1), {"page_ttl": 1}, Ended.LIMIT),
+        (tallies(ok=3, limit=1), {}, Ended.LIMIT),  # whichever it was
+        (tallies(ok=3, expired=5, limit=9), {"deadline": 5, "depth": 9}, Ended.DEADLINE),
+        # Its dead letters were sent again after it was cancelled: the other pages were never asked for.
+        (tallies(ok=3, cancelled=6), {}, Ended.CANCELLED),
+    ],
+)
+def test_a_finished_crawl_ended_for_one_reason(counted: Tallies, limits: dict[str, int], expected: Ended) -> None:
+    assert why(counted, limits) is expected
+
+
+def test_a_cancelled_crawl_is_cancelled_whatever_else_is_true() -> None:
+    assert why(tallies(ok=1, limit=3), {"depth": 3}, State.CANCELLED) is Ended.CANCELLED
+
+
+@given(COUNTS, LIMITS, st.sampled_from([state for state in State if not state.is_over]))
+def test_what_is_not_over_has_not_ended(outcomes: dict[str, int], limits: dict[str, int], state: State) -> None:
+    assert ended(state, Tallies(discovered=999_999, outcomes=outcomes), limits) is None
+
+
+@given(COUNTS, LIMITS, st.sampled_from(OVER))
+def test_what_is_over_ended_for_a_reason_that_can_be_told(
+    outcomes: dict[str, int], limits: dict[str, int], state: State
+) -> None:
+    counted = Tallies(discovered=sum(outcomes.values()), outcomes=outcomes)
+    reason = ended(state, counted, limits)
+    assert reason is not None
+    for options in (OPTIONS, CrawlOptions()):
+        told = sentence(reason, counted, limits, options)
+        assert told.endswith(".")
+        assert "None" not in told
+
+
+@given(COUNTS, st.sampled_from(OVER))
+def test_it_is_complete_only_if_nothing_was_left_out_and_all_answered(outcomes: dict[str, int], state: State) -> None:
+    counted = Tallies(discovered=sum(outcomes.values()), outcomes=outcomes)
+    if ended(state, counted, {}) is Ended.COMPLETE:
+        assert not counted.in_category(Category.FAILED) + counted.in_category(Category.CANCELLED)
+        assert not {Outcome.LIMIT, Outcome.EXPIRED} & {outcome for outcome, number in outcomes.items() if number}
+
+
+SENTENCES: dict[str, tuple[Tallies, dict[str, int]]] = {
+    "complete": (tallies(ok=3), {}),
+    "one page failed": (tallies(ok=3, dns=1), {}),
+    "nothing was fetched": (tallies(robots=1), {}),
+    "a limit": (tallies(ok=40, limit=1), {"pages": 1}),
+    "two limits, and pages failed": (tallies(ok=38, timeout=2, limit=417), {"pages": 400, "depth": 17}),
+    "the limit on bytes": (tallies(ok=3, limit=9), {"bytes": 9}),
+    "the deadline, and a limit": (tallies(ok=3, expired=5, limit=9), {"deadline": 5, "depth": 9}),
+    "cancelled": (tallies(ok=3, cancelled=6), {}),
+}
+
+
+def test_the_reason_is_a_sentence(golden: SnapshotAssertion) -> None:
+    reasons = {name: why(*ending) for name, ending in SENTENCES.items()}
+    assert listed({name: sentence(reasons[name], *SENTENCES[name], OPTIONS) for name in SENTENCES}) == golden
+
+
+def test_pages_without_a_usable_answer_are_those_that_failed_or_may_answer_another_time() -> None:
+    counted = Tallies(
+        discovered=9,
+        outcomes={"2xx": 2, "4xx": 3, "5xx": 2, "connect": 2},
+        statuses={"200": 2, "404": 1, "410": 1, "429": 1, "500": 1, "503": 1},
+    )
+    assert without_answer(counted) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "now", "expected"),
+    [
+        (CrawlOptions(deadline=60.0), 1060.0, Limit.DEADLINE),
+        (CrawlOptions(deadline=60.0), 1030.0, Limit.PAGE_TTL),  # that of its line in a list
+        (CrawlOptions(), 1030.0, Limit.PAGE_TTL),
+        (CrawlOptions(page_ttl=10.0), 1090.0, Limit.PAGE_TTL),
+        (CrawlOptions(deadline=60.0, page_ttl=10.0), 1030.0, Limit.PAGE_TTL),
+        (CrawlOptions(deadline=60.0, page_ttl=10.0), 1060.0, Limit.DEADLINE),
+    ],
+)
+def test_a_page_expires_by_the_deadline_or_by_its_own_time(options: CrawlOptions, now: float, expected: Limit) -> None:
+    assert limit_of_time(options, 1000.0, now) is expected

@@ -1,1 +1,0 @@
-"""Tests of the browser's proxy, `crawler.browser.proxy`."""

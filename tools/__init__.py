@@ -1,0 +1,7 @@
+"""Programs for those who work on this project.
+
+bench     benchmarks, alone and against other crawlers
+chaos     a crawl while its processes are killed
+hosts     several hosts on one machine that fail
+pictures  the pictures of the documentation
+"""
