@@ -14,5 +14,6 @@ politeness/   how often a host may be requested; priorities, shares, scaling
 channels/     notice channels: a file for each kind
 access/       permissions, quotas, credentials, client addresses
 installation/ deployment checks, back-pressure, shutdown
+composed      structs whose fields belong to several capabilities
 errors        every error raised on purpose
 """

@@ -1,0 +1,69 @@
+"""Structs whose fields belong to several capabilities: each gives a part, and the struct has all their fields, flat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, cast, dataclass_transform, get_origin, get_type_hints
+
+import msgspec
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Part:
+    """Some fields of a composed struct, declared as in a struct. There are no instances."""
+
+    follows: ClassVar[str] = ""  # the field they stand behind; "" = the last one of the struct's own
+
+    @classmethod
+    def of(cls, struct: msgspec.Struct) -> Self:
+        """The same struct, typed as having these fields: it was composed of this part."""
+        return cast(Self, struct)
+
+
+class ComposedStruct(msgspec.StructMeta):
+    """Makes a struct of the parts that its class inherits, its own fields, and the `parts` in its body.
+
+    1. The inherited parts come first, as those of a base class do; type checkers know their fields. The `parts` are
+       unknown to them: `Part.of` has their types.
+    2. All become fields of one struct. It has no base but those that are no parts, so that it is as small, and as
+       fast, as one that is written in one piece. What else is in a part, such as a property, is in the struct.
+    """
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> ComposedStruct:
+        inherited = [base for base in bases if issubclass(base, Part)]
+        others = tuple(base for base in bases if base not in inherited)
+        fields = dict[str, Any]()
+        for part in inherited:
+            fields |= _fields(part)
+        fields |= namespace.get("__annotations__", {})
+        fields.pop("parts", None)
+        parts: tuple[type[Part], ...] = namespace.pop("parts", ())
+        last = list(fields)[-1]
+        for part in reversed(parts):  # of two behind one field, the first is next to it
+            fields = _with(fields, part.follows or last, _fields(part))
+        given = {key: value for part in (*inherited, *parts) for key, value in _body(part).items()}
+        return super().__new__(mcs, name, others, {**given, **namespace, "__annotations__": fields}, **config)
+
+
+def _fields(part: type[Part]) -> dict[str, Any]:
+    """The fields with their types, which are read where the part is: the struct's module may not know their names."""
+    hints = get_type_hints(part, include_extras=True)
+    return {field: hint for field, hint in hints.items() if get_origin(hint) is not ClassVar}
+
+
+def _with(fields: Mapping[str, Any], place: str, further: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with further ones behind that place."""
+    both = sorted(further.keys() & fields.keys())
+    if both:
+        raise TypeError(f"two parts have the field {', '.join(both)}")
+    names = list(fields)
+    index = names.index(place) + 1
+    return {name: {**fields, **further}[name] for name in (*names[:index], *further, *names[index:])}
+
+
+def _body(part: type[Part]) -> dict[str, Any]:
+    """What a part says of its fields, and what else it has; not what every class has."""
+    own = {
+        key: value for base in reversed(part.__mro__[: part.__mro__.index(Part)]) for key, value in vars(base).items()
+    }
+    return {key: value for key, value in own.items() if not key.startswith("__") and key != "follows"}
