@@ -194,7 +194,7 @@ class Worker(SimpleWorker):
         """Whether it restarts itself. Not in a worker-pool, which replaces its processes."""
         return self._is_permanent and not self._was_stopped and multiprocessing.parent_process() is None
 
-    def _is_worn(self) -> bool:
+    def _should_recycle(self) -> bool:
         """Whether it should make place for a new one."""
         return needs_restart(self._jobs_done, time.monotonic() - self._started_at)
 
@@ -280,7 +280,7 @@ class Worker(SimpleWorker):
         return True  # RQ calls this before each wait for a job
 
     def run_maintenance_tasks(self) -> None:
-        self._needs_restart = self._is_permanent and self._is_worn()
+        self._needs_restart = self._is_permanent and self._should_recycle()
         if self._needs_restart:
             raise StopRequested
         if super().should_run_maintenance_tasks:

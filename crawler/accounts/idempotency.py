@@ -25,7 +25,7 @@ DELETE_ROWS_PER_CALL = 500
 
 
 @dataclass(frozen=True)
-class Mine:
+class ClaimedCall:
     """The caller is to run the call."""
 
     row: int
@@ -53,7 +53,7 @@ class OtherCall:
     """The key was used for another call."""
 
 
-Claim = Mine | Done | UnderWay | OtherCall
+Claim = ClaimedCall | Done | UnderWay | OtherCall
 
 
 def digest_of(method: str, path: str, body: bytes, scopes: Iterable[str] = ()) -> str:
@@ -71,7 +71,7 @@ def claim(user: User, key: str, digest: str, now: datetime) -> Claim:
             user=user, key=key, defaults={"digest": digest, "claimed_at": now}
         )
     if is_new:
-        return Mine(row.pk, now, row.made_id, is_second_try=False)
+        return ClaimedCall(row.pk, now, row.made_id, is_second_try=False)
     if row.digest != digest:
         return OtherCall()
     if row.status is not None:
@@ -79,17 +79,17 @@ def claim(user: User, key: str, digest: str, now: datetime) -> Claim:
     return _taken_over(row, now)
 
 
-def keep(mine: Mine, status: int, headers: dict[str, str], body: str) -> None:
+def keep(mine: ClaimedCall, status: int, headers: dict[str, str], body: str) -> None:
     """Store the response for repeated calls."""
     _still(mine).update(status=status, headers=headers, body=body)
 
 
-def give_back(mine: Mine) -> None:
+def give_back(mine: ClaimedCall) -> None:
     """The call was refused and created nothing: its key can be used again."""
     _still(mine).delete()
 
 
-def release(mine: Mine) -> None:
+def release(mine: ClaimedCall) -> None:
     """The call failed at an unknown point: the next attempt need not wait, and creates nothing twice."""
     _still(mine).update(claimed_at=mine.claimed_at - CLAIM_TTL)
 
@@ -101,15 +101,15 @@ def sweep(now: datetime) -> int:
     return RepeatedCall.objects.filter(pk__in=expired).delete()[0] if expired else 0
 
 
-def _taken_over(row: RepeatedCall, now: datetime) -> Mine | UnderWay:
+def _taken_over(row: RepeatedCall, now: datetime) -> ClaimedCall | UnderWay:
     """An expired claim goes to the process whose update of its time succeeds."""
     if now - row.claimed_at < CLAIM_TTL:
         return UnderWay()
     unchanged = RepeatedCall.objects.filter(pk=row.pk, claimed_at=row.claimed_at, status=None)
     if unchanged.update(claimed_at=now) != 1:
         return UnderWay()
-    return Mine(row.pk, now, row.made_id, is_second_try=True)
+    return ClaimedCall(row.pk, now, row.made_id, is_second_try=True)
 
 
-def _still(mine: Mine) -> QuerySet[RepeatedCall]:
+def _still(mine: ClaimedCall) -> QuerySet[RepeatedCall]:
     return RepeatedCall.objects.filter(pk=mine.row, claimed_at=mine.claimed_at, status=None)

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from crawler import conf
 from crawler.core.access import permissions
-from crawler.core.access.permissions import Right, Standing
+from crawler.core.access.permissions import Relation, Right
 from crawler.core.access.reach import Namer, private_hosts_for
 from crawler.core.errors import BadInput
 from crawler.core.urls.addresses import EVERYTHING, parse_private_hosts
@@ -113,10 +113,10 @@ def _own_groups(user: AnyUser) -> QuerySet[Group, Any]:
     return Group.objects.filter(user=user.pk).values("pk")
 
 
-def _standing(user: AnyUser, item: Crawl | Schedule) -> Standing:
+def _standing(user: AnyUser, item: Crawl | Schedule) -> Relation:
     if not user.is_active:
-        return Standing()
-    return Standing(
+        return Relation()
+    return Relation(
         is_owner=item.owner_id is not None and item.owner_id == user.pk,
         is_superuser=user.is_superuser,
         is_staff=user.is_staff,

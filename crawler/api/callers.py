@@ -14,7 +14,7 @@ from redis import RedisError
 
 from crawler import clock, conf
 from crawler.accounts import audit, logins, tokens
-from crawler.accounts.idempotency import Mine
+from crawler.accounts.idempotency import ClaimedCall
 from crawler.accounts.logins import TooManyTries
 from crawler.api.problems import Problem, not_allowed_by, unauthenticated
 from crawler.core.access.permissions import ALL_SCOPES, Scope, held
@@ -39,7 +39,7 @@ class ApiRequest(HttpRequest):
 
     user: User
     caller: Caller | None  # None = unknown
-    claim: Mine | None  # of its Idempotency-Key, if it has one
+    claim: ClaimedCall | None  # of its Idempotency-Key, if it has one
 
 
 def caller_of(request: HttpRequest) -> Caller | None:

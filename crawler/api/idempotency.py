@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 
 from crawler import clock
 from crawler.accounts import idempotency
-from crawler.accounts.idempotency import Done, Mine, OtherCall, UnderWay
+from crawler.accounts.idempotency import ClaimedCall, Done, OtherCall, UnderWay
 from crawler.api.callers import ApiRequest, Caller
 from crawler.api.problems import Problem
 
@@ -34,7 +34,7 @@ def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], 
     """The response to the call, made now or by an earlier call."""
     digest = idempotency.digest_of("POST", request.path, _sent(request), caller.scopes)
     match idempotency.claim(caller.user, key, digest, clock.now()):
-        case Mine() as mine:
+        case ClaimedCall() as mine:
             return _done(request, mine, call)
         case Done(status, headers, body):
             return HttpResponse(body, status=status, headers={**headers, "Idempotency-Replayed": "true"})
@@ -70,7 +70,7 @@ def _sent(request: ApiRequest) -> bytes:
     return digest.digest()
 
 
-def _done(request: ApiRequest, mine: Mine, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+def _done(request: ApiRequest, mine: ClaimedCall, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     request.claim = mine
     try:
         response = call()

@@ -98,7 +98,7 @@ IDEMPOTENCY_KEY = {
 }
 
 
-OF_PATHS = {
+PATH_PARAMETERS = {
     "crawl_id": "The crawl.",
     "other_id": "The earlier crawl to compare it with.",
     "host": "The host, with its port unless it is the default one.",
@@ -124,7 +124,7 @@ class Document(OpenAPISchema):
         details["responses"] = {str(status): response for status, response in details["responses"].items()} | problems
         for parameter in details["parameters"]:
             if parameter["in"] == "path":
-                parameter.setdefault("description", OF_PATHS[parameter["name"]])
+                parameter.setdefault("description", PATH_PARAMETERS[parameter["name"]])
         if "POST" in operation.methods:
             details["parameters"] = [*details["parameters"], IDEMPOTENCY_KEY]
         scope = next((auth.scope for auth in operation.auth_callbacks if isinstance(auth, BearerToken)), None)

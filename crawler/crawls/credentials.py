@@ -17,7 +17,7 @@ from crawler.core.errors import BadInput, SealBroken
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.controls import by_surface
 from crawler.core.urls.addresses import Proxy
-from crawler.core.urls.normalise import from_person, origin_of
+from crawler.core.urls.normalise import origin_of, parse_user_url
 from crawler.crawls import control
 from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard, check_host
@@ -70,7 +70,7 @@ def with_login(options: CrawlOptions, sealed: str, own: Collection[str]) -> Craw
             "login_fields",
             f"Give the names and values of the log-in form's fields, too ({_LOGIN_FIELDS}).",
         )
-    url = from_person(options.login_url)
+    url = parse_user_url(options.login_url)
     if not credentials.is_own(url, own):
         raise BadInput(
             "login_url",

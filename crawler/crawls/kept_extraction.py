@@ -25,7 +25,7 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.capabilities.content.storage import Gone, Reader, content_by
+from crawler.capabilities.content.storage import ObjectMissing, Reader, content_by
 from crawler.capabilities.hooks.on_page import PageHooks
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules
@@ -215,7 +215,7 @@ def _read(
         return None
     try:
         html = content_by(reader, facts, HTML)
-    except (Gone, Broken) as error:
+    except (ObjectMissing, Broken) as error:
         log.warning("the kept HTML of %s cannot be read: %s", page.url, error, extra={"page": page.id})
         return None
     document = document_of(html)

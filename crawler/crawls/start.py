@@ -20,9 +20,9 @@ from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
-from crawler.core.sitemaps.formats import to_begin_with
+from crawler.core.sitemaps.formats import initial_sitemaps
 from crawler.core.urls.addresses import EVERYTHING
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.holds import shortage_of
@@ -79,12 +79,12 @@ def draft(
     any_spider: bool = False,
 ) -> Crawl:
     """A crawl over these URLs that is not saved yet; BadInput if it cannot be started."""
-    start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
+    start_urls = list(dict.fromkeys(parse_user_url(reference) for reference in references))
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
     check_private(owner, allow_private=allow_private)
     options = checked_options(options, allow_private=allow_private, any_spider=any_spider)
-    sitemap_urls = tuple(dict.fromkeys(from_person(reference) for reference in options.sitemap_urls))
+    sitemap_urls = tuple(dict.fromkeys(parse_user_url(reference) for reference in options.sitemap_urls))
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
     guard = guard_of(options.private_hosts)
     for url in start_urls:
@@ -104,7 +104,7 @@ def insert(crawl: Crawl) -> None:
     quotas.claim(crawl.owner, clock.now())
     crawl.save()
     writer.open_start_pages(
-        crawl, crawl.start_urls, clock.epoch_seconds(), to_begin_with(crawl.start_urls, crawl.chosen)
+        crawl, crawl.start_urls, clock.epoch_seconds(), initial_sitemaps(crawl.start_urls, crawl.chosen)
     )
     add_notice(crawl, Event.STARTED)
     note_start(crawl)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from crawler.capabilities.content.storage import Gone, Place, Reader
+from crawler.capabilities.content.storage import ObjectMissing, Place, Reader
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
 from crawler.core.options.catalogue import NEVER
@@ -226,7 +226,7 @@ def kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Kept]:
         for page, url, place in _places(form, crawl, **chosen):
             try:
                 yield Kept(page, url, reader.read(place))
-            except Gone as error:
+            except ObjectMissing as error:
                 log.warning("crawl %s: the content of page %s is left out: %s", crawl.id, page, error)
 
 

@@ -198,7 +198,7 @@ class _Job:
         another kind of job waits."""
         now = time.monotonic()
         self._idle_since = self._idle_since or now
-        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S or self._is_worn()
+        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S or self._should_recycle()
         if is_late or queues.stop_request.is_set():
             return False
         batch, others_wait = stealer.take_next()
@@ -208,7 +208,7 @@ class _Job:
             time.sleep(LINGER_LOOK_S)
         return not others_wait
 
-    def _is_worn(self) -> bool:
+    def _should_recycle(self) -> bool:
         """Whether this process has rendered enough pages."""
         return self._is_rendering and Renderer.pages >= conf.browser_pages()
 
@@ -242,7 +242,7 @@ class _Job:
                 self._look_for_stop()
         if queues.stop_request.is_set():
             return
-        has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._is_worn()
+        has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._should_recycle()
         has_room = self._is_rendering or len(self._schedule) + self._running <= self._places * 3 // 4
         has_room = has_room and len(self._sessions) < self._max_batches
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0

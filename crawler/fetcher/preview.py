@@ -16,9 +16,9 @@ from crawler.core.html import charsets
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
-from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, parse, verdict_of_status
+from crawler.core.robots.robots_txt import NOT_FETCHED, RobotsAnswer, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
-from crawler.core.urls.normalise import from_person, normalise, origin_of
+from crawler.core.urls.normalise import normalise, origin_of, parse_user_url
 from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options
 from crawler.fetcher.login_form import LoginFailed, LoginForm
@@ -63,7 +63,7 @@ def preview(
     """Apply the rules of these options to the page at the URL that a user typed. It is fetched as a crawl from
     `start_urls` would fetch it: the same robots.txt check, address check, hosts that get the credentials, and log-in.
     BadInput for invalid input; errors of the page are in the result."""
-    url = from_person(typed)
+    url = parse_user_url(typed)
     options = checked_options(options, allow_private=allow_private)
     if not options.fields:
         raise BadInput("fields", "Write at least one rule to try, such as: title: h1")
@@ -110,7 +110,7 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float, user_agent: str) -> st
             return None
         case RobotsAnswer.UNREACHABLE:
             reason = f"it answered {found.status}" if found.status else found.error
-            return f"{NOT_HAD}, so nothing may be fetched: {reason}"
+            return f"{NOT_FETCHED}, so nothing may be fetched: {reason}"
         case RobotsAnswer.PARSE:
             return RobotsDecision(reachable=True, rules=parse(found.body), token=product_token(user_agent)).refusal(url)
 

@@ -10,7 +10,7 @@ from crawler import conf
 from crawler.clock import Clock
 from crawler.core.pages.outcomes import HOST_FAILURES, Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
-from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
+from crawler.core.robots.robots_txt import NOT_FETCHED, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import origin_of
 from crawler.fetcher.host_slot import HostSlot, RateLimited
@@ -137,4 +137,4 @@ def _unreachable(entry: RobotsEntry) -> RobotsDecision:
     if entry.status is None and entry.outcome in HOST_FAILURES:
         return RobotsDecision(reachable=False, outcome=entry.outcome, error=entry.error)
     reason = f"it answered {entry.status}" if entry.status else entry.error
-    return RobotsDecision(reachable=False, error=f"{NOT_HAD}, so nothing may be fetched: {reason}")
+    return RobotsDecision(reachable=False, error=f"{NOT_FETCHED}, so nothing may be fetched: {reason}")

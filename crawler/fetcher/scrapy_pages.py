@@ -12,7 +12,7 @@ import msgspec
 from crawler import conf
 from crawler.capabilities.hooks.on_page import plain_fields, with_links
 from crawler.capabilities.scrapy import driver, messages
-from crawler.capabilities.scrapy.driver import ScrapyEnded, ScrapyLeft
+from crawler.capabilities.scrapy.driver import ScrapyEnded, ScrapyExited
 from crawler.capabilities.scrapy.settings import USUAL, fixed_settings
 from crawler.core.html.document import document_of
 from crawler.core.options.catalogue import SCRAPY
@@ -78,7 +78,7 @@ class ScrapyPages:
             visit = driver.visit(self._key, self._begin, task.url, task.request)
             try:
                 return self._fetch(visit, task, wants, headers, seconds)
-            except ScrapyLeft:
+            except ScrapyExited:
                 if visit.has_begun:
                     raise
             finally:

@@ -16,7 +16,7 @@ from crawler.core.options.catalogue import AUTO
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.protocol.messages import PageResult, PageTask
-from crawler.core.robots.robots_txt import NOT_HAD
+from crawler.core.robots.robots_txt import NOT_FETCHED
 from crawler.core.robots.user_agent import product_token
 from crawler.crashpoints import crash_point
 from crawler.fetcher.capture import Capture
@@ -220,7 +220,7 @@ class SliceRun:
     def _not_fetched(self, task: PageTask, streak: FailureStreak) -> PageResult:
         times = "once" if streak.times == 1 else f"{streak.times} times in a row"
         is_robots = streak.outcome is Outcome.ROBOTS
-        what = f"{NOT_HAD} {times}" if is_robots else f"the host did not answer {times}"
+        what = f"{NOT_FETCHED} {times}" if is_robots else f"the host did not answer {times}"
         return PageResult(
             id=task.id,
             attempt=task.attempt,

@@ -6,8 +6,8 @@ leaves they may disagree for a second or two: a worker too many or too few runs,
 be requested is decided elsewhere (`host_limiter`).
 
 An autoscaler that was killed or cut off leaves its entry behind. The others drop it when it has not changed during
-SILENT_BEATS beats of their own, and so share out its workers. Beats are counted and not timed, because clocks of hosts
-differ, and because all are silent during an outage of Redis: none takes the others for dead afterwards.
+MISSED_HEARTBEATS beats of their own, and so share out its workers. Beats are counted and not timed, because
+clocks of hosts differ, and because all are silent during an outage of Redis: none takes the others for dead afterwards.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from redis.exceptions import ResponseError
 from crawler.core.politeness.scaling import shares
 from crawler.frontier.keys import AUTOSCALERS, SCALED_BY_API
 
-SILENT_BEATS = 10  # a call of Redis fails after 10 s: one that was cut off is back by then
+MISSED_HEARTBEATS = 10  # a call of Redis fails after 10 s: one that was cut off is back by then
 AUTOSCALERS_TTL_S = 10  # when none has written for so long, none runs
 
 
@@ -73,7 +73,7 @@ class Membership:
             return False
         names = self._others.keys() | entries.keys() - {self.name}
         others = {name: self._seen(name, entries.get(name)) for name in names}
-        gone = [name for name, entry in others.items() if entry.silent >= SILENT_BEATS or self._replaces(name)]
+        gone = [name for name, entry in others.items() if entry.silent >= MISSED_HEARTBEATS or self._replaces(name)]
         self._others = {name: entry for name, entry in others.items() if name not in gone}
         if gone:
             redis.hdel(AUTOSCALERS, *gone)

@@ -12,7 +12,7 @@ from redis import Redis
 from crawler.frontier import keys, scripts
 
 WORKER_TTL_S = 20.0  # a browser worker that has not said for so long that it is there is gone
-HANDOUT_S = 5.0  # from taking a place to the batch's lease, at most; else the manager has died in between
+RESERVATION_S = 5.0  # from taking a place to the batch's lease, at most; else the manager has died in between
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class BrowserWorker:
     places: int  # pages it renders at a time
 
 
-class BrowserPlaces:
+class BrowserSlots:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
@@ -48,7 +48,9 @@ class BrowserPlaces:
         taken; returns how many have one, from the first on. It is free again when the batch is complete."""
         if not leases or places <= 0:
             return 0
-        return int(scripts.run(self._redis, "take_places", [keys.BROWSER_PLACES], [places, now, HANDOUT_S, *leases]))
+        return int(
+            scripts.run(self._redis, "take_places", [keys.BROWSER_PLACES], [places, now, RESERVATION_S, *leases])
+        )
 
     def confirm(self, leases: Sequence[str]) -> None:
         """These batches have their leases."""

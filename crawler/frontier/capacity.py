@@ -61,7 +61,7 @@ def is_backing_off(redis: Redis) -> bool:
 
 def acquire_notice(redis: Redis, crawl: str, seconds: int) -> bool:
     """True once in so many seconds: the users may be notified that this crawl is held."""
-    return bool(redis.set(keys.told_short(crawl), 1, nx=True, ex=seconds))
+    return bool(redis.set(keys.shortage_notified(crawl), 1, nx=True, ex=seconds))
 
 
 def _read(memory: dict[str, Any]) -> Memory:

@@ -64,7 +64,7 @@ class HostLimiter:
     def _take_slot(self, host: str, holder: str, policy: HostPolicy, now: float, redis: Redis) -> Any:
         args = [holder, policy.crawl, now, now + self.slot_seconds, policy.delay, policy.connections, POLICY_RECHECK_S]
         met = keys.CrawlKeys(policy.crawl).met
-        where = [keys.host_slots(host), keys.host_wishes(host), keys.host(host), met]
+        where = [keys.host_slots(host), keys.host_policies(host), keys.host(host), met]
         return scripts.run(redis, "host_slot", where, [*args, host, HOST_STATE_TTL_S])
 
     def release_slot(self, host: str, holder: str) -> None:
@@ -76,7 +76,7 @@ class HostLimiter:
         throttled = 1 if policy.throttled else 0
         args = [holder, policy.crawl, now, policy.delay, policy.connections, throttled, self.slot_seconds]
         args += [MAX_GRANT_HOLD_S, POLICY_RECHECK_S, HALF_LIFE_S, TRIAL_TIMEOUT_S, TRIAL_POLL_S]
-        where = [keys.host(host), keys.host_wishes(host)]
+        where = [keys.host(host), keys.host_policies(host)]
         granted, next_at, delay, on_trial = scripts.run(self._redis, "host_grant", where, args)
         return Grant(granted == 1, float(next_at), float(delay), on_trial == 1)
 

@@ -69,7 +69,7 @@ def host_snapshots(redis: Redis, hosts: Sequence[str], now: float) -> dict[str, 
     with redis.pipeline(transaction=False) as pipe:
         for host in hosts:
             pipe.hmget(keys.host(host), ["sent"])
-            pipe.hgetall(keys.host_wishes(host))
+            pipe.hgetall(keys.host_policies(host))
             pipe.zrangebyscore(keys.host_slots(host), f"({now}", "+inf")
         answers = pipe.execute()
     return {

@@ -20,7 +20,7 @@ SCALED_BY_API = f"{PREFIX}:scaled-by-api"  # string with a TTL of a minute: an a
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
 RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process may scan the crawls
 EXTRACTIONS_SEEN = f"{PREFIX}:extractions-seen"  # string with a short TTL: lost extractions were looked for just now
-BELL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it
+JOB_SIGNAL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it
 BROWSERS = f"{PREFIX}:browsers"  # hash: browser workers and their places, see `frontier.browser_places`
 BROWSER_PLACES = f"{PREFIX}:browser-places"  # zset lease key -> when its batch took a place; 0 = it was handed out
 PROBE = f"{PREFIX}:probe"  # string with a short TTL: Redis accepted a write
@@ -29,7 +29,7 @@ SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same for the content storage
 SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter TTL: the database was short just now
 
 
-def told_short(crawl: str) -> str:
+def shortage_notified(crawl: str) -> str:
     """string with a TTL of an hour: its users were notified that it is held for lack of capacity"""
     return f"{PREFIX}:told-short:{crawl}"
 
@@ -41,7 +41,7 @@ def extraction_coming(crawl: str) -> str:
 
 def own_bell(name: str) -> str:
     """list with a short TTL: the idle poller of this name is to end"""
-    return f"{BELL}:{name}"
+    return f"{JOB_SIGNAL}:{name}"
 
 
 UNNAMED_PROXY = f"{PREFIX}:unnamed-proxy"  # string with a TTL of a day: a proxy that is not named as trusted
@@ -264,7 +264,7 @@ def host_slots(host: str) -> str:
     return f"{PREFIX}:host:{host}:slots"
 
 
-def host_wishes(host: str) -> str:
+def host_policies(host: str) -> str:
     """hash crawl -> "delay connections until": the host policy of each crawl at work"""
     return f"{PREFIX}:host:{host}:wishes"
 

@@ -79,7 +79,9 @@ class HttpFetcher:
         self._exchange = Exchange(self._limits, clock)
         self._exchange.records = records
         self._trust = trust
-        self._ways: dict[tuple[int | None, bool], _Way] = {}  # by number of the proxy, and whether certificates count
+        self._ways: dict[
+            tuple[int | None, bool], _ProxyRoute
+        ] = {}  # by number of the proxy, and whether certificates count
         self._way = self._way_by(self._order("")[0], is_verified=True)  # of the request under way
         self._ignore_tls_errors = ignore_tls_errors
         self._unverified: dict[str, str] = {}  # origin -> why its certificate is not trusted
@@ -223,13 +225,13 @@ class HttpFetcher:
     def _order(self, host: str) -> Sequence[int | None]:
         return self._proxies.order(host) or [None]
 
-    def _way_by(self, number: int | None, *, is_verified: bool) -> _Way:
+    def _way_by(self, number: int | None, *, is_verified: bool) -> _ProxyRoute:
         key = number, is_verified
         if key not in self._ways:
             gateway = None if number is None else self._proxies.gateways[number]
             route = Route(self.guard, self._exchange, gateway)
             trust = self._trust if is_verified else no_trust
-            self._ways[key] = _Way(route, _transport(route, self._exchange, trust))
+            self._ways[key] = _ProxyRoute(route, _transport(route, self._exchange, trust))
         return self._ways[key]
 
     def _try(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> Fetched:
@@ -313,7 +315,7 @@ def _without_cookies(fetched: Fetched) -> Fetched:
 _NO_BODY = BodyPolicy(nothing)
 
 
-class _Way(NamedTuple):
+class _ProxyRoute(NamedTuple):
     """Connections through one proxy, or directly."""
 
     route: Route

@@ -15,7 +15,7 @@ import threading
 from contextlib import suppress
 
 _library = ctypes.CDLL(None)
-_NOBODY = struct.pack("=H14x", socket.AF_UNSPEC)  # a sockaddr; on Linux, connecting to it resets a connection
+_UNSPECIFIED = struct.pack("=H14x", socket.AF_UNSPEC)  # a sockaddr; on Linux, connecting to it resets a connection
 
 
 class ResettableSocket(socket.socket):
@@ -42,7 +42,7 @@ class ResettableSocket(socket.socket):
 
     def _disconnect(self) -> bool:
         """Whether it could be done."""
-        return bool(_library.connect(self.fileno(), _NOBODY, len(_NOBODY)) == 0)
+        return bool(_library.connect(self.fileno(), _UNSPECIFIED, len(_UNSPECIFIED)) == 0)
 
     def _has_unacknowledged(self) -> bool:
         """Whether the peer has not acknowledged all bytes; the end of the stream counts as one."""

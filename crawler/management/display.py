@@ -28,7 +28,7 @@ _CRAWL = "{:<36}  "
 
 def progress_line(progress: dict[str, Any]) -> str:
     """The progress of a crawl (see `reports.progress`) in one line."""
-    stands = text.how_far(progress["done"], progress["total"], at_most=progress["at_most"])
+    stands = text.progress_text(progress["done"], progress["total"], at_most=progress["at_most"])
     parts = [stands if progress["rate"] is None else f"{stands} at {text.rate(progress['rate'])}"]
     if progress["receipt"]["failed"]:
         parts.append(f"{text.count(progress['receipt']['failed'])} failed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.core.errors import BadInput
-from crawler.core.urls.normalise import from_person, key_of
+from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.models import Crawl, Page
 
 MAX_ID_DIGITS = 18  # of a primary key
@@ -16,7 +16,7 @@ def page_of(crawl: Crawl, typed: str, listed_by: str = "export") -> Page:
     if typed.isdecimal() and len(typed) <= MAX_ID_DIGITS:
         found = pages.filter(pk=int(typed)).first()
     else:
-        found = pages.filter(key=key_of(from_person(typed))).first()
+        found = pages.filter(key=key_of(parse_user_url(typed))).first()
     if found is None:
         raise BadInput("page", f"This crawl has no page {typed!r}; `manage.py {listed_by} {crawl.id}` lists them.")
     return found

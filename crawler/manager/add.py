@@ -15,11 +15,11 @@ from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import installation_hosts
 from crawler.core.access.reach import Namer, is_limited, may_add_hosts, private_hosts_for
 from crawler.core.errors import BadInput
-from crawler.core.pages.placement import MAX_URLS, REASONS_TOLD, Added, AskedAgain, Placement, Refused
+from crawler.core.pages.placement import MAX_REASONS, MAX_URLS, Added, AskedAgain, Placement, Refused
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.wanted import Wanted
 from crawler.core.urls.crawl_scope import Scope, Side
-from crawler.core.urls.normalise import from_person, host_and_port, host_of
+from crawler.core.urls.normalise import host_and_port, host_of, parse_user_url
 from crawler.crashpoints import crash_point
 from crawler.crawls.retry import begin_round_if_over
 from crawler.http.errors import AddressRefused, FetchTimeout, NameNotFound, NotConnected
@@ -91,7 +91,7 @@ def add(
         again=len(done.again),
         closed=len(done.closed),
         refused=len(refused),
-        reasons=tuple(refused[:REASONS_TOLD]),
+        reasons=tuple(refused[:MAX_REASONS]),
         has_reopened=was_over and bool(done.added or done.again),
     )
 
@@ -186,7 +186,7 @@ def _judged(crawl: Crawl, references: Sequence[str], by: Namer) -> Iterator[tupl
     doors = _Doors(guard_of(allowed), known, crawl.id if crawl.source and not may_add_hosts(by) else None)
     for given in references:
         try:
-            url = from_person(given)
+            url = parse_user_url(given)
         except BadInput as error:
             yield given, ("", error.message)
             continue

@@ -29,7 +29,7 @@ from crawler.crashpoints import crash_point
 from crawler.manager.context import TickContext, queue_item, update_paces
 from crawler.manager.reach import limited_among, note_discovery
 from crawler.manager.response_cache import fill_in_unchanged, select_cacheable, store
-from crawler.manager.restored import remember
+from crawler.manager.restored import note_watermark
 from crawler.notices.outbox import page_notifier
 from crawler.storage import queries, writer
 from crawler.storage.writer import Retry
@@ -154,9 +154,9 @@ def _process_results(
     places = queries.places(context.id, [result.id for result in closings])
     found = _discover(context, scope, closings, results, places)
     to_cache = select_cacheable(context, closings)
-    new_facts = _possibly_new(context, found)
-    new_facts = _insert_long_sitemaps(context, new_facts, found, now, between)
-    new = _check_traps(context, [found[fact] for fact in new_facts], places)
+    new_keys = _possibly_new(context, found)
+    new_keys = _insert_long_sitemaps(context, new_keys, found, now, between)
+    new = _check_traps(context, [found[key] for key in new_keys], places)
     on_closed = page_notifier(context.options, closings)
     rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
     requests += wasted_requests
@@ -166,7 +166,7 @@ def _process_results(
         return  # cancelled meanwhile: the discovered pages are not in the table (rule R2b)
     if applied.may_have_reopened:
         rewind()  # again: meanwhile another collector's tick may have refilled the ready queue
-    remember(context, [fact for fact in new_facts if fact not in applied.left_out])
+    note_watermark(context, [key for key in new_keys if key not in applied.left_out])
     context.frontier.dead_letters.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     store(context, to_cache)
 
@@ -216,13 +216,13 @@ def _discover(
 
 
 def _possibly_new(context: TickContext, found: Mapping[bytes, Discovery]) -> list[bytes]:
-    """The facts that may not be in the table yet. With a depth limit this includes a redirect to a known page: see
+    """The seen-keys that may not be in the table yet. With a depth limit this includes a redirect to a known page: see
     `writer.apply`. That page may lie behind the cursor of the ready queue, so the queue is refilled from the start."""
-    facts = list(found)
-    unseen = [facts[place] for place in context.frontier.seen.missing(facts)]
+    keys = list(found)
+    unseen = [keys[place] for place in context.frontier.seen.missing(keys)]
     if context.options.max_depth is None:
         return unseen
-    redirected = [fact for fact, page in found.items() if page.hops]
+    redirected = [key for key, page in found.items() if page.hops]
     if redirected:
         context.frontier.ready_queue.rewind()
     return list(dict.fromkeys([*unseen, *redirected]))
@@ -237,18 +237,18 @@ def _insert_long_sitemaps(
 ) -> list[bytes]:
     """A sitemap may name 50,000 pages. Insert most of them first, in transactions of SITEMAP_PAGES_PER_TRANSACTION,
     while the sitemap's own row is still open: if the worker dies in between, the report is processed again. Returns
-    the facts that are left."""
-    listed = [fact for fact in unseen if found[fact].in_sitemap]
+    the keys that are left."""
+    listed = [key for key in unseen if found[key].in_sitemap]
     early = listed[: max(0, len(listed) - 1) // SITEMAP_PAGES_PER_TRANSACTION * SITEMAP_PAGES_PER_TRANSACTION]
     for at in range(0, len(early), SITEMAP_PAGES_PER_TRANSACTION):
         part = early[at : at + SITEMAP_PAGES_PER_TRANSACTION]
-        applied = writer.apply(context.id, (), (), [found[fact] for fact in part], now)
+        applied = writer.apply(context.id, (), (), [found[key] for key in part], now)
         crash_point("collect: committed")
         if not applied.is_over:
-            remember(context, part)
+            note_watermark(context, part)
         between()
     done = frozenset(early)
-    return [fact for fact in unseen if fact not in done]
+    return [key for key in unseen if key not in done]
 
 
 def _check_traps(context: TickContext, new: list[Discovery], places: Mapping[int, Place]) -> list[Discovery]:

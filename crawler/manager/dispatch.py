@@ -18,7 +18,7 @@ from crawler.core.protocol.collectors import batch_id
 from crawler.core.protocol.messages import PAGE, Batch, PageTask, Slice
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.ready_queue import Level, SliceOrder
 from crawler.manager.collect import process_results
 from crawler.manager.context import TickContext, queue_item, rendering_of, update_paces
@@ -226,7 +226,7 @@ def _dequeue_rendered(context: TickContext) -> list[_BatchDraft]:
     due = ready_queue.next_due(rendered=True) if context.options.render != NEVER else None
     if due is None or due > now:
         return []
-    places, all_places = BrowserPlaces(context.frontier.redis), browser_places(now)
+    places, all_places = BrowserSlots(context.frontier.redis), browser_places(now)
     room = conf.max_batches() - context.frontier.leases.outstanding()
     drafts = [_new_draft(queues.RENDER) for _ in range(min(all_places, room))]
     keys = [context.frontier.keys.lease(draft.id) for draft in drafts]

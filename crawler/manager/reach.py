@@ -45,8 +45,8 @@ def note_discovery(found: dict[bytes, Discovery], page: Discovery, *, public_onl
     """Add a discovery. Of two of one page, one that is to be requested counts, and one that may request more."""
     if public_only:
         page = replace(page, public_only=True)
-    known = found.setdefault(page.fact, page)
+    known = found.setdefault(page.seen_key, page)
     if known.outcome is not None and page.outcome is None:
-        found[page.fact] = known = page
+        found[page.seen_key] = known = page
     if known.public_only and not page.public_only:
-        found[page.fact] = replace(known, public_only=False)
+        found[page.seen_key] = replace(known, public_only=False)

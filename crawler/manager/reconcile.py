@@ -24,7 +24,7 @@ from crawler.core.errors import ServiceDown
 from crawler.core.protocol.completion import (
     MAX_CHECK_INTERVAL_S,
     MIN_CHECK_INTERVAL_S,
-    Signs,
+    Liveness,
     State,
     needs_tick,
     rest_after,
@@ -35,7 +35,7 @@ from crawler.crawls.delete import delete_in_steps
 from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, shortage_now, shortage_of
 from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED, CrawlKeys
 from crawler.frontier.results import MARK_FRESH_S, Mark, TickEnd
@@ -110,7 +110,7 @@ def scan_when_due(frontier: Frontier, now: float) -> None:
 
 def has_free_browser(redis: Redis, now: float) -> bool:
     """Whether a browser worker could render another page."""
-    return browser_places(now) > BrowserPlaces(redis).taken()
+    return browser_places(now) > BrowserSlots(redis).taken()
 
 
 def seconds_until_scan() -> float | None:
@@ -148,7 +148,7 @@ def _scan() -> ScanResult:
             sent, losses = _wake_other_collectors(crawl, redis, now, waiting)
             woken += sent
             moments += losses
-        signs = signs_of(crawl, frontier, now, waiting, expiries.get(crawl.id))
+        signs = read_liveness(crawl, frontier, now, waiting, expiries.get(crawl.id))
         if needs_tick(signs, now) and not is_resting:
             woken += wake(frontier, crawl.site)
         else:
@@ -242,13 +242,13 @@ def _resume_deletion(crawl_id: UUID, steps: Iterator[int]) -> None:
         log.warning("crawl %s is not deleted yet: %s", crawl_id, error)
 
 
-def signs_of(
+def read_liveness(
     crawl: Crawl,
     frontier: Frontier,
     now: float,
     waiting: Callable[[], set[str]],
     next_expiry: float | None,
-) -> Signs:
+) -> Liveness:
     """The state of a crawl: from Redis, read in one step, and from the table when the next page expires. `waiting`: the
     jobs in the queue of ticks, which is long when there are many crawls, and so is read once for all of them."""
     keys = frontier.keys
@@ -270,7 +270,7 @@ def signs_of(
     waits_for_browser = bool(rendered) and not has_free_browser(frontier.redis, now)
     if rendered and not waits_for_browser:
         first = [min([*first, *rendered], key=itemgetter(1))]
-    return Signs(
+    return Liveness(
         locked=lock_ms != NO_SUCH_KEY,
         tick_coming=mark is not None and (mark.is_fresh(now) or mark.job in waiting()),
         results=results,

@@ -18,13 +18,13 @@ from crawler.storage import queries, sql
 log = logging.getLogger(__name__)
 
 
-def remember(context: TickContext, facts: Sequence[bytes]) -> None:
-    """Add the facts of rows that are committed to the seen-set, and note how far the table had come by then."""
+def note_watermark(context: TickContext, seen_keys: Sequence[bytes]) -> None:
+    """Add the seen-keys of rows that are committed to the seen-set, and note how far the table had come by then."""
     context.frontier.note_watermark(queries.watermark(context.id))
-    context.frontier.seen.add(facts)
+    context.frontier.seen.add(seen_keys)
 
 
-def check_table(context: TickContext, between: Callable[[], object]) -> None:
+def detect_rollback(context: TickContext, between: Callable[[], object]) -> None:
     """If the table has not come as far as was noted, build the frontier again from it. Called by a tick that holds the
     lock, before it changes anything; it renews the lock when `between` is called.
 

@@ -25,7 +25,7 @@ from crawler.manager.dispatch import dispatch, expire
 from crawler.manager.finish import finish_if_done
 from crawler.manager.reconcile import scan_when_due
 from crawler.manager.recover_leases import recover_leases
-from crawler.manager.restored import check_table
+from crawler.manager.restored import detect_rollback
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, ensure_poller_if_idle, wake
@@ -79,7 +79,7 @@ def _tick(crawl_id: UUID, collector: int) -> str:
     try:
         if not collector:
             _detect_clock_rollback(context)
-        check_table(context, lambda: context.frontier.results.acquire_lock(token))
+        detect_rollback(context, lambda: context.frontier.results.acquire_lock(token))
         done = _work(context, token)
         context.frontier.results.note_tick(context.now(), done, context.now() - began)
     except Crawl.DoesNotExist:

@@ -69,7 +69,7 @@ class StopRequest(threading.Event):
         super().set()
         if self.bell is not None:
             with suppress(RedisError), connection().pipeline() as pipe:
-                _ring_bell(pipe, self.bell)
+                _signal_pollers(pipe, self.bell)
                 pipe.execute()
 
     def seconds(self) -> float | None:
@@ -132,7 +132,7 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str, collector: int = 
         else _job_data("crawler.jobs.manage", job, f"manage the crawl of {site}", crawl)
     )
     _queue(CRAWL).enqueue_many([data], pipeline=pipe)
-    _ring_bell(pipe)
+    _signal_pollers(pipe)
 
 
 def send_batches(batches: Sequence[Batch]) -> None:
@@ -141,11 +141,11 @@ def send_batches(batches: Sequence[Batch]) -> None:
         for name in BATCH_QUEUES:
             if data := [_fetch_data(batch) for batch in batches if queue_of(batch) == name]:
                 _queue(name).enqueue_many(data, pipeline=pipe)
-        _ring_bell(pipe, times=len(batches))
+        _signal_pollers(pipe, times=len(batches))
         pipe.execute()
 
 
-def _ring_bell(pipe: Pipeline, bell: str = keys.BELL, *, times: int = 1) -> None:
+def _signal_pollers(pipe: Pipeline, bell: str = keys.JOB_SIGNAL, *, times: int = 1) -> None:
     """Wake as many idle pollers as jobs are sent in this transaction."""
     if times:
         pipe.rpush(bell, *[1] * times)
@@ -159,7 +159,7 @@ def await_job(seconds: float) -> None:
     stop_request.bell = keys.own_bell(secrets.token_hex(8))
     try:
         if not stop_request.is_set():
-            connection().blpop([stop_request.bell, keys.BELL], max(seconds, 0.01))
+            connection().blpop([stop_request.bell, keys.JOB_SIGNAL], max(seconds, 0.01))
     finally:
         stop_request.bell = None
 
@@ -239,7 +239,7 @@ def send_notify() -> None:
         data = _job_data("crawler.jobs.notify", job, "deliver the notices of crawls")
         with connection().pipeline() as pipe:
             _queue(CRAWL).enqueue_many([data], pipeline=pipe)
-            _ring_bell(pipe)
+            _signal_pollers(pipe)
             pipe.execute()
 
 
@@ -255,7 +255,7 @@ def send_kept_extraction(crawl: str) -> None:
         data = _job_data("crawler.jobs.extract_kept", job, "extract fields from kept HTML", crawl)
         with connection().pipeline() as pipe:
             _queue(CRAWL).enqueue_many([data], pipeline=pipe)
-            _ring_bell(pipe)
+            _signal_pollers(pipe)
             pipe.execute()
 
 

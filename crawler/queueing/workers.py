@@ -14,7 +14,7 @@ from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
 from crawler.core.politeness.shares import BrowserLoad
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from crawler.queueing.queues import CRAWL, FETCH, RENDER, connection, usual_queue
 from crawler.redis_client import RedisClient
 
@@ -34,13 +34,13 @@ def browser_places(now: float) -> int:
     say, and a stock worker that listens to it one."""
     queue = Queue(RENDER, connection=connection())
     listening = {key.removeprefix(Worker.redis_worker_namespace_prefix) for key in worker_registration.get_keys(queue)}
-    workers = BrowserPlaces(connection()).workers(now)
+    workers = BrowserSlots(connection()).workers(now)
     return sum(worker.places for worker in workers) + len(listening - {worker.name for worker in workers})
 
 
 def browser_loads(now: float) -> dict[str, BrowserLoad]:
     """The places of each browser worker, by the holder of its batches: its process. Stock workers are left out."""
-    places = BrowserPlaces(connection())
+    places = BrowserSlots(connection())
     workers, taken = places.workers(now), places.taken_by_holder()
     with connection().pipeline(transaction=False) as pipe:
         for worker in workers:

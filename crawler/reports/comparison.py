@@ -189,7 +189,7 @@ class Compared:
     @cached_property
     def _ids(self) -> Sequence[int]:
         """The ids of the pages are cached when both crawls are over."""
-        return result_cache.worked_out(f"changed-{self._change.slug}", self._asked, *self._sides)
+        return result_cache.cached(f"changed-{self._change.slug}", self._asked, *self._sides)
 
     def _asked(self) -> Sequence[int]:
         with streaming_cursor(connection) as cursor:
@@ -220,7 +220,7 @@ class Compared:
 def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
     """Slug -> the number of pages that differ so; cached."""
     key = f"comparison:{result_cache.moment_of(now)}:{result_cache.moment_of(before)}"
-    numbers = result_cache.numbers_about(now, before)
+    numbers = result_cache.cache_for(now, before)
     known: dict[str, int] | None = numbers.get(key)
     if known is None:
         known = {change.slug: Compared(now, before, change).count() for change in CHANGES}

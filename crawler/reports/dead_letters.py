@@ -15,7 +15,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_query import MAX_KEY, cursor_of, numbers_of
-from crawler.core.urls.normalise import BELOW, check_host, host_typed
+from crawler.core.urls.normalise import BELOW, check_host, parse_user_host
 from crawler.models import Crawl, Page
 
 NEWEST_FIRST = ("-given_up_at", "-id")
@@ -46,7 +46,7 @@ def checked(outcome: str, host: str, crawl: UUID | None, since: float | None) ->
         check_host("host", host)
         if host.strip().startswith(BELOW):
             raise BadInput("host", "Name one host, such as shop.example.com; those below it are hosts of their own.")
-        host = host_typed(host)
+        host = parse_user_host(host)
     return LetterFilter(outcome, host.strip(), crawl, since)
 
 

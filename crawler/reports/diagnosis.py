@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from crawler.clock import Clock, epoch_seconds
-from crawler.core.politeness.host_rules import Reason, why_not_now
+from crawler.core.politeness.host_rules import Reason, wait_text
 from crawler.core.protocol import retries
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import Hold, explain
@@ -152,7 +152,7 @@ def _host(host: HostJudged) -> Plain:
         "pages": wait.pages,
         "next_in": rounded(wait.next_in),
         "reason": wait.reason.value,
-        "sentence": why_not_now(wait),
+        "sentence": wait_text(wait),
         "trouble": wait.trouble,
         "stop": {"until": moment(wait.until), "status": wait.status} if wait.reason is Reason.STOP else None,
         "delay": rounded(wait.delay),

@@ -19,15 +19,16 @@ from crawler.clock import Clock
 from crawler.core.errors import SealBroken, ServiceDown
 from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
 from crawler.core.options.catalogue import NEVER, SCRAPY
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import (
-    HOLD_UP_A_WORKER,
-    HostLook,
+    BLOCKING_REASONS,
+    HostTiming,
     HostWait,
     Reason,
     Used,
     chosen_delay,
     host_delay,
-    what_holds,
+    wait_reason,
 )
 from crawler.core.protocol import retries
 from crawler.core.protocol.completion import State
@@ -232,7 +233,7 @@ def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
     sent = {job for name in queues.BATCH_QUEUES for job in queued[name]}
     started = {job for name in queues.BATCH_QUEUES for job in queues.started(name)}
     batches = [_batch(crawl, lease, look_at, seen, sent, started) for lease, look_at in seen.leases]
-    judge = _Judge(crawl, seen, frontier.redis, visible)
+    judge = _Judge(crawl, seen, frontier, visible)
     return Seen(
         snapshot=seen,
         queued=queued,
@@ -311,9 +312,9 @@ def _held_up(batches: Sequence[BatchSeen], judge: _Judge) -> list[HostWait]:
 class _Judge:
     """Explains what a crawl waits for at a host, and which crawls use its connections."""
 
-    def __init__(self, crawl: Crawl, seen: Snapshot, redis: Redis, visible: QuerySet[Crawl]) -> None:
+    def __init__(self, crawl: Crawl, seen: Snapshot, frontier: Frontier, visible: QuerySet[Crawl]) -> None:
         self._crawl, self._options, self.seen, self._visible = str(crawl.id), crawl.chosen, seen, visible
-        self._memory = robots_cache_of(redis, crawl)
+        self._robots, self._unresponsive = robots_cache_of(frontier.redis, crawl), frontier.unresponsive_hosts
 
     def wait(
         self,
@@ -329,7 +330,7 @@ class _Judge:
         trouble, attempts = tried
         options, manners, now = self._options, shared.state, self.seen.now
         others = [policy for crawl, policy in shared.policies.items() if crawl != self._crawl]
-        look = HostLook(
+        look = HostTiming(
             rest_in=rest_in,
             due_in=due_in,
             stop_in=manners.stop.until - now,
@@ -341,11 +342,11 @@ class _Judge:
             others=max((policy.delay for policy in others), default=0.0),
             connections=shared.connections,
             allowed=min([options.concurrency, *(policy.connections for policy in others)]),
-            robots_asked=options.obey_robots and self._memory.is_being_fetched(origins_of(host)),
-            trouble=trouble,
+            robots_asked=options.obey_robots and self._robots.is_being_fetched(origins_of(host)),
+            robots_unreachable=due_in > 0 and self._lacks_robots(host),
             is_new=attempts == 0,
         )
-        next_in, reason = what_holds(look)
+        next_in, reason = wait_reason(look)
         return HostWait(
             host=host,
             pages=pages,
@@ -359,10 +360,14 @@ class _Judge:
             allowed=look.allowed,
         )
 
+    def _lacks_robots(self, host: str) -> bool:
+        streak = self._unresponsive.get(host)
+        return streak is not None and streak.outcome is Outcome.ROBOTS
+
     def holds_up(self, wait: HostWait) -> bool:
         """Whether a worker with pages of this host must wait."""
         has_one = any(used.crawl == self._crawl for used in wait.used)
-        return wait.reason in HOLD_UP_A_WORKER and not (wait.reason is Reason.BUSY and has_one)
+        return wait.reason in BLOCKING_REASONS and not (wait.reason is Reason.BUSY and has_one)
 
     def _used(self, slots: Mapping[str, int]) -> list[Used]:
         """The connections by crawl, this one last: it may wait for the others."""

@@ -44,7 +44,7 @@ class Graph:
 
 def graph_of(crawl: Crawl, within: str = "") -> Graph:
     """The graph of a crawl, or of its pages whose URLs begin with `within`."""
-    return result_cache.worked_out(f"graph:{within}", lambda: _drawn(crawl, within), crawl)
+    return result_cache.cached(f"graph:{within}", lambda: _drawn(crawl, within), crawl)
 
 
 def _drawn(crawl: Crawl, within: str) -> Graph:

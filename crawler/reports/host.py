@@ -125,4 +125,4 @@ def _lines(known: Plain) -> Iterator[tuple[str, str]]:
 def _file(file: Plain) -> str:
     if file["being_asked"]:
         return "is being fetched"
-    return f"answered {file['status']}" if file["status"] is not None else f"could not be had: {file['error']}"
+    return f"answered {file['status']}" if file["status"] is not None else f"could not be fetched: {file['error']}"

@@ -20,7 +20,7 @@ from crawler.core.options.events import HOOK
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import State
 from crawler.frontier import metrics
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.metrics import QueueMetrics, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement, Page
@@ -142,7 +142,7 @@ def _browsers(redis: Redis, running: Mapping[str, CrawlOptions]) -> Browsers:
     rendering = [crawl for crawl, options in running.items() if options.render != NEVER]
     return Browsers(
         places=browser_places(clock.epoch_seconds()),
-        taken=BrowserPlaces(redis).taken(),
+        taken=BrowserSlots(redis).taken(),
         pages_waiting=sum(Frontier(redis, crawl).ready_queue.sizes()[1] for crawl in rendering),
     )
 

@@ -45,7 +45,7 @@ def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
     }
 
 
-def standing_of(crawl: Crawl) -> progress.Standing:
+def standing_of(crawl: Crawl) -> progress.Completion:
     """The progress of a crawl."""
     return progress.standing(crawl.tallies, crawl.chosen.max_pages)
 
@@ -153,7 +153,7 @@ def breakdown(crawl: Crawl, now: float) -> Breakdown | None:
         return known
     try:
         made = _counted(crawl, now)
-        result_cache.numbers_about(crawl).set(_key(crawl), made, KEPT)
+        result_cache.cache_for(crawl).set(_key(crawl), made, KEPT)
     finally:
         cache.delete(_busy(crawl))
     return made
@@ -166,7 +166,7 @@ def cheap_breakdown(crawl: Crawl, now: float) -> Breakdown | None:
 
 def last_breakdown(crawl: Crawl) -> Breakdown | None:
     """The last count, however old."""
-    known: Breakdown | None = result_cache.numbers_about(crawl).get(_key(crawl))
+    known: Breakdown | None = result_cache.cache_for(crawl).get(_key(crawl))
     return known
 
 

@@ -33,7 +33,7 @@ CHUNK = 2_000  # rows read at a time
 T = TypeVar("T")
 
 
-def worked_out(name: str, work: Callable[[], T], *crawls: Crawl) -> T:
+def cached(name: str, work: Callable[[], T], *crawls: Crawl) -> T:
     """The result of `work`: plain values, never None; cached when all crawls are over and one of them is large.
 
     `name` identifies the result, with all it depends on except the crawls.
@@ -54,7 +54,7 @@ def ids_of(crawl: Crawl, rows: QuerySet[Any, Any]) -> Sequence[int]:
     sql, values = ids.query.sql_with_params()
     asked = repr((sql, [bytes(value) if isinstance(value, memoryview) else value for value in values]))
     digest = blake2b(asked.encode("utf-8", "replace"), digest_size=16).hexdigest()
-    return worked_out(f"ids:{digest}", lambda: packed(ids.iterator(chunk_size=CHUNK)), crawl)
+    return cached(f"ids:{digest}", lambda: packed(ids.iterator(chunk_size=CHUNK)), crawl)
 
 
 def packed(ids: Iterable[int]) -> array[int]:
@@ -66,7 +66,7 @@ def are_kept(*crawls: Crawl) -> bool:
     return all(crawl.is_over for crawl in crawls) and any(crawl.discovered > LEAST for crawl in crawls)
 
 
-def numbers_about(*crawls: Crawl) -> BaseCache:
+def cache_for(*crawls: Crawl) -> BaseCache:
     """The cache for numbers of these crawls: files, or the memory of this process."""
     return _shelf(crawls[0]) if are_kept(*crawls) else cache
 

@@ -24,7 +24,7 @@ from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import START_A_SCRAPY_WORKER
 from crawler.core.text.quantities import count, counted
 from crawler.frontier import workload
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.inspect import HostSnapshot, host_snapshots
 from crawler.frontier.keys import BROWSER_SCALE, SCALE
 from crawler.frontier.workload import CrawlLoad, LaneLoad, ShownFigure
@@ -83,7 +83,7 @@ def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
         by_crawl=by_crawl,
         managers=managers,
         browsers_wanted=_steady(redis, _browsers_found(for_browsers), now, BROWSER_SCALE),
-        browsers_running=len(BrowserPlaces(redis).workers(now)),
+        browsers_running=len(BrowserSlots(redis).workers(now)),
         for_browsers=for_browsers,
         for_scrapy=scaling.demand(work for crawl, of_one in works.items() if crawl not in usual for work in of_one),
         scrapy_running=worker_count(queues.SCRAPY),

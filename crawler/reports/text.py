@@ -28,14 +28,14 @@ __all__ = [
     "duration",
     "ended",
     "engine",
-    "how_far",
     "list_read",
     "outcome",
+    "progress_text",
     "rate",
     "receipt_table",
+    "run_time",
     "size",
     "start_trouble",
-    "time_told",
     "tone",
     "why_rendered",
 ]
@@ -89,12 +89,12 @@ def ended(receipt: Mapping[str, Any]) -> str:
     return f"{ENDED[Ended(why)]} ({limits})" if why == Ended.LIMIT and limits else ENDED[Ended(why)]
 
 
-def how_far(done: int, total: int, *, at_most: bool) -> str:
+def progress_text(done: int, total: int, *, at_most: bool) -> str:
     """ "12 of 1,170 pages", or with a page limit "12 of 40 at most"."""
     return f"{count(done)} of {count(total)} at most" if at_most else f"{count(done)} of {counted(total, 'page')}"
 
 
-def time_told(receipt: Mapping[str, Any]) -> str:
+def run_time(receipt: Mapping[str, Any]) -> str:
     """How long a crawl ran, and the time with pauses if that is longer."""
     ran = duration(receipt["seconds"])
     over = duration(receipt.get("elapsed_seconds", receipt["seconds"]))
@@ -112,7 +112,7 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             *([("Ended", receipt["ended_message"])] if receipt.get("ended_message") else []),
             *_given(receipt),
             *([("Engine", engine(receipt["engine"]))] if "engine" in receipt else []),
-            ("Time", time_told(receipt)),
+            ("Time", run_time(receipt)),
             ("Discovered", counted(receipt["discovered"], "page")),
             ("  fetched", _with_parts(receipt["fetched"], sorted(receipt["statuses"].items()))),
             ("  failed", _failed(receipt)),
@@ -265,7 +265,7 @@ def figures(receipt: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("Fetched", count(receipt["fetched"])),
         ("Failed", count(receipt["failed"])),
         ("Skipped", count(sum(receipt["skipped"].values()))),
-        ("Time", time_told(receipt)),
+        ("Time", run_time(receipt)),
         ("Received", size(receipt["bytes"])),
     )
 

@@ -14,13 +14,13 @@ from crawler.core.pages.traps import LEARNT, MEANINGS, Count, Suspicion, Verdict
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Trap
-from crawler.storage.variants import Parts
+from crawler.storage.variants import VaryingParts
 
 KEYS_PER_STATEMENT = 900  # keys a statement; SQLite's smallest limit is 999 values
 
 
 @dataclass(frozen=True)
-class Judged:
+class TrapDecision:
     """The pages to insert, and the pages that get no row."""
 
     pages: Sequence[Discovery]
@@ -29,7 +29,7 @@ class Judged:
     reopened: Sequence[int] = ()  # pages in quarantine to open again
 
 
-def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> Judged:
+def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> TrapDecision:
     """Judge the suspects among these pages, in their order, in the transaction that inserts them.
 
     1. Learn traps from the pages that this transaction `closed`.
@@ -37,19 +37,21 @@ def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResu
     3. Count a page without a row only when its parent was closed now, so that a result processed twice counts once.
     """
     if not closed or not crawl.chosen.traps:
-        return _judged(crawl, found, frozenset(), None)
-    parts = Parts(crawl)
+        return _decide(crawl, found, frozenset(), None)
+    parts = VaryingParts(crawl)
     parts.learn(closed, found)
-    judged = _judged(crawl, parts.with_suspicions(found), {page.id for page in closed}, parts)
+    judged = _decide(crawl, parts.with_suspicions(found), {page.id for page in closed}, parts)
     parts.save()
     return judged
 
 
-def _judged(crawl: Crawl, found: Sequence[Discovery], closed: Collection[int], parts: Parts | None) -> Judged:
+def _decide(
+    crawl: Crawl, found: Sequence[Discovery], closed: Collection[int], parts: VaryingParts | None
+) -> TrapDecision:
     set_aside, reopened = (parts.set_aside, parts.reopened) if parts is not None else ({}, ())
     suspects = _in_doubt(crawl, found)
     if not suspects:
-        return Judged(found, set_aside=set_aside, reopened=reopened)
+        return TrapDecision(found, set_aside=set_aside, reopened=reopened)
     traps = _traps_of(crawl, [page.suspicion for page in suspects.values() if page.suspicion])
     counts = {key: _count_of(trap) for key, trap in traps.items()}
     left_out: set[bytes] = set()
@@ -69,7 +71,7 @@ def _judged(crawl: Crawl, found: Sequence[Discovery], closed: Collection[int], p
         counts[trap] = count
     _save(traps.values(), counts)
     kept = [page for page in found if page.key not in left_out]
-    return Judged([sentenced.get(page.key, page) for page in kept], left_out, set_aside, reopened)
+    return TrapDecision([sentenced.get(page.key, page) for page in kept], left_out, set_aside, reopened)
 
 
 def shown(crawl: Crawl) -> QuerySet[Trap]:

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 ROWS_PER_STATEMENT = 100  # answers a statement
 MAX_ROWS_PER_SWEEP = 200  # answers deleted at a time, at most
 MAX_SWEEPS_FOR_ROOM = 10  # at a time: more than a tick stores
-FILLED_AGAIN = 0.95  # of the limit is left when room is made, so that the rows are seldom counted
+EVICT_TO_SHARE = 0.95  # of the limit is left when room is made, so that the rows are seldom counted
 ROW_BYTES = 100  # a row takes so much more in table and indexes than what is in it (85 to 101: SQLite, 20,000 rows)
 ONLY_ROW = 1  # of `AnswersTotal`
 COMPRESSION_LEVEL = 1  # of zlib's levels: links compress to a sixth even so
@@ -139,7 +139,7 @@ def make_room() -> int:
     deleted = 0
     if total <= limit:
         return deleted
-    goal = int(limit * FILLED_AGAIN)
+    goal = int(limit * EVICT_TO_SHARE)
     for _ in range(MAX_SWEEPS_FOR_ROOM):
         rows, total = _delete_oldest(goal)
         deleted += rows

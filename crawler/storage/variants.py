@@ -57,7 +57,7 @@ class _Answer:
 
 
 @dataclass
-class Parts:
+class VaryingParts:
     """The varying parts of a crawl, for one transaction. `crawler.storage.writer` changes the pages that have rows."""
 
     crawl: Crawl

@@ -91,7 +91,7 @@ def apply(
     over. `requests` are those that belong to no page. `on_closed` is called with the closed pages in the same
     transaction, `on_reopened` when pages in quarantine are opened again.
     """
-    judged, may_have_reopened = quarantine.Judged(()), False
+    judged, may_have_reopened = quarantine.TrapDecision(()), False
     with change_of(crawl, now) as (row, change):
         if not row.is_over:
             change.requests += requests

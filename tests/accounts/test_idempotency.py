@@ -11,8 +11,8 @@ from crawler.accounts.idempotency import (
     CLAIM_TTL,
     RESPONSE_TTL,
     Claim,
+    ClaimedCall,
     Done,
-    Mine,
     OtherCall,
     UnderWay,
     claim,
@@ -37,9 +37,9 @@ def claimed(user: User, *, digest: str = "d", after: timedelta = timedelta(0)) -
     return claim(user, "k", digest, NOW + after)
 
 
-def mine(user: User, *, after: timedelta = timedelta(0)) -> Mine:
+def mine(user: User, *, after: timedelta = timedelta(0)) -> ClaimedCall:
     found = claimed(user, after=after)
-    assert isinstance(found, Mine)
+    assert isinstance(found, ClaimedCall)
     return found
 
 
@@ -80,7 +80,7 @@ def test_trouble_lets_the_next_try_come_at_once(ann: User) -> None:
 
 def test_a_refusal_forgets_the_call(ann: User) -> None:
     give_back(mine(ann))
-    assert isinstance(claimed(ann, digest="mended"), Mine)
+    assert isinstance(claimed(ann, digest="mended"), ClaimedCall)
 
 
 def test_answers_are_forgotten_after_a_day(ann: User) -> None:

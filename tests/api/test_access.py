@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from crawler.accounts.logins import BEGAN
 from crawler.api.routes import progress
-from crawler.core.access.permissions import Right, Scope, Standing, may
+from crawler.core.access.permissions import Relation, Right, Scope, may
 from crawler.models import ApiToken, Crawl, Schedule
 from tests.api.calling import ROOT, Caller, a_token
 from tests.api.test_routes import asked, things_of
@@ -26,11 +26,11 @@ from tests.factories import a_crawl, a_group, a_page, an_allowance
 from tests.routes import API, ApiRoute
 
 STANDINGS = {
-    "stranger": Standing(),
-    "member": Standing(is_member=True),
-    "controller": Standing(is_member=True, members_control=True),
-    "staff": Standing(is_staff=True),
-    "root": Standing(is_superuser=True),
+    "stranger": Relation(),
+    "member": Relation(is_member=True),
+    "controller": Relation(is_member=True, members_control=True),
+    "staff": Relation(is_staff=True),
+    "root": Relation(is_superuser=True),
 }
 
 CONTROLLED = (
@@ -70,14 +70,14 @@ def right_for(route: ApiRoute) -> Right | None:
     return Right.CONTROL
 
 
-def expected(route: ApiRoute, standing: Standing) -> int:
+def expected(route: ApiRoute, standing: Relation) -> int:
     right = right_for(route)
     if right is None or not may(standing, Right.SEE):
         return 404
     return route.status if may(standing, right) else 403
 
 
-def shared(owner: User, group: Group, standing: Standing) -> dict[str, Any]:
+def shared(owner: User, group: Group, standing: Relation) -> dict[str, Any]:
     things = things_of(owner)
     for model in (Crawl, Schedule):
         model._default_manager.filter(owner=owner).update(group=group, group_controls=standing.members_control)

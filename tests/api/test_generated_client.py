@@ -91,7 +91,7 @@ def test_five_of_its_operations_work(
 
     with made.AuthenticatedClient(base_url=base_url, token=stack.env["TOKEN"]) as client:
         begun = call("crawls_create_crawl", body=models.CrawlStart(start_urls=[f"{small_site.url}/"], max_pages=7))
-        assert (type(begun).__name__, begun.options["max_pages"]) == ("CrawlWhole", 7)
+        assert (type(begun).__name__, begun.options["max_pages"]) == ("CrawlDetail", 7)
         theirs = call("firecrawl_crawl", body=models.CrawlRequest(url=f"{small_site.url}/", limit=5))
         assert (theirs.success, theirs.warning) == (True, None)
         listed = call("crawls_list_crawls", limit=2)

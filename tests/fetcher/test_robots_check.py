@@ -72,7 +72,7 @@ def test_rules_behind_a_redirect_to_another_host_are_those_of_the_host_that_redi
 @pytest.mark.parametrize(
     ("answer", "outcome", "said"),
     [
-        (Reply(status=500), "robots", "robots.txt could not be had, so nothing may be fetched: it answered 500"),
+        (Reply(status=500), "robots", "robots.txt could not be fetched, so nothing may be fetched: it answered 500"),
         (moved("http://127.0.0.1:2/rules"), "robots", "it redirects to http://127.0.0.1:2/rules, and there: "),
         (moved("mailto:a@b.c"), "robots", "it redirects to an invalid URL"),
     ],

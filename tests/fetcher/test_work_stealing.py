@@ -24,7 +24,7 @@ from crawler.fetcher.work_stealing import (
     check_interval,
 )
 from crawler.frontier import keys
-from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
+from crawler.frontier.browser_places import BrowserSlots, BrowserWorker
 from crawler.frontier.leases import this_process
 from crawler.manager.tick import manage
 from crawler.models import Crawl
@@ -160,7 +160,7 @@ def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) 
 def come(process: str, taken: int) -> None:
     """A browser worker of six places begins, registered as RQ does it, and takes so many batches."""
     redis, (host, pid) = queues.connection(), process.split(":")
-    BrowserPlaces(redis).register(BrowserWorker(process, 6), epoch_seconds())
+    BrowserSlots(redis).register(BrowserWorker(process, 6), epoch_seconds())
     redis.hset(f"rq:worker:{process}", mapping={"hostname": host, "pid": pid})
     for number in range(taken):
         claim(process, f"batch {number}")
@@ -174,7 +174,7 @@ def claim(process: str, batch: str) -> None:
 
 def look(helper: WorkStealer, process: str) -> int:
     """How many batches the worker takes."""
-    free = 6 - BrowserPlaces(queues.connection()).taken_by_holder()[process]
+    free = 6 - BrowserSlots(queues.connection()).taken_by_holder()[process]
     batches = list(helper.steal(free))
     for batch in batches:
         claim(process, batch.id)
@@ -183,7 +183,7 @@ def look(helper: WorkStealer, process: str) -> int:
 
 def queue_rendered(bench: Bench, count: int) -> None:
     """Batches for a browser: copies of one, under names of their own."""
-    BrowserPlaces(queues.connection()).register(BrowserWorker("unknown to RQ", 40), epoch_seconds())
+    BrowserSlots(queues.connection()).register(BrowserWorker("unknown to RQ", 40), epoch_seconds())
     bench.start(render="always")
     manage(bench.crawl.id)
     (batch,) = bench.batches("render")
@@ -217,7 +217,7 @@ def test_a_browser_worker_leaves_batches_to_a_less_busy_one_for_some_checks(
 def test_two_browser_workers_share_what_waits_whoever_looks_first(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    dice, places = random.Random(seed), BrowserPlaces(queues.connection())
+    dice, places = random.Random(seed), BrowserSlots(queues.connection())
     workers = {"here:1": dice.randrange(4), "there:1": dice.randrange(4)}
     for process, taken in workers.items():
         come(process, taken)

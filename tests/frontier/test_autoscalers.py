@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from crawler.frontier.autoscalers import AUTOSCALERS_TTL_S, SILENT_BEATS, Membership, has_autoscaler
+from crawler.frontier.autoscalers import AUTOSCALERS_TTL_S, MISSED_HEARTBEATS, Membership, has_autoscaler
 from crawler.frontier.keys import AUTOSCALERS
 
 Join = Callable[..., Membership]
@@ -73,7 +73,7 @@ def test_the_others_take_over_from_one_that_leaves_at_once(redis: Redis, join: J
 
 def test_one_that_is_silent_is_dropped_after_some_beats_of_the_others(redis: Redis, join: Join) -> None:
     _killed, other = join(), join()
-    for _ in range(SILENT_BEATS - 1):
+    for _ in range(MISSED_HEARTBEATS - 1):
         assert shared(redis, 1, other) == [0]
     assert shared(redis, 1, other) == [1]
     assert redis.hkeys(AUTOSCALERS) == [other.name.encode()]
@@ -81,7 +81,7 @@ def test_one_that_is_silent_is_dropped_after_some_beats_of_the_others(redis: Red
 
 def test_one_that_was_cut_off_has_its_part_again_when_it_is_back(redis: Redis, join: Join) -> None:
     cut_off, other = join(), join()
-    for _ in range(SILENT_BEATS + 1):
+    for _ in range(MISSED_HEARTBEATS + 1):
         other.beat(redis)
     assert shared(redis, 1, cut_off, other) == [1, 0]
 
@@ -107,7 +107,7 @@ def test_a_full_redis_changes_nothing(redis: Redis, join: Join, monkeypatch: pyt
     first, second = join(), join()
     shared(redis, 2, first, second)
     monkeypatch.setattr(second, "_write", lambda *values: None)  # as it is when HSET is refused
-    for _ in range(2 * SILENT_BEATS):
+    for _ in range(2 * MISSED_HEARTBEATS):
         assert shared(redis, 2, second) == [1]
 
 

@@ -6,7 +6,7 @@ import pytest
 from redis import Redis
 
 from crawler.core.protocol.retries import lane_of
-from crawler.frontier.browser_places import HANDOUT_S, WORKER_TTL_S, BrowserPlaces, BrowserWorker
+from crawler.frontier.browser_places import RESERVATION_S, WORKER_TTL_S, BrowserSlots, BrowserWorker
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import DequeuedSlice, QueueItem, SliceOrder
 from tests.frontier.conftest import GivenClock, dequeue
@@ -15,18 +15,18 @@ HOST = "example.com"
 
 
 @pytest.fixture
-def places(redis: Redis) -> BrowserPlaces:
-    return BrowserPlaces(redis)
+def places(redis: Redis) -> BrowserSlots:
+    return BrowserSlots(redis)
 
 
-def hand_out(redis: Redis, places: BrowserPlaces, *leases: str) -> None:
+def hand_out(redis: Redis, places: BrowserSlots, *leases: str) -> None:
     """As a manager does that had places for them."""
     for lease in leases:
         redis.hset(lease, "token", "t")
     places.confirm(leases)
 
 
-def test_a_worker_is_there_while_it_says_so(places: BrowserPlaces, clock: GivenClock) -> None:
+def test_a_worker_is_there_while_it_says_so(places: BrowserSlots, clock: GivenClock) -> None:
     places.register(BrowserWorker("a", 6), clock())
     places.register(BrowserWorker("b", 2), clock())
     clock.move(WORKER_TTL_S / 2)
@@ -37,7 +37,7 @@ def test_a_worker_is_there_while_it_says_so(places: BrowserPlaces, clock: GivenC
     assert places.workers(clock()) == []
 
 
-def test_no_more_places_are_taken_than_there_are(redis: Redis, places: BrowserPlaces, clock: GivenClock) -> None:
+def test_no_more_places_are_taken_than_there_are(redis: Redis, places: BrowserSlots, clock: GivenClock) -> None:
     assert places.take(["l:1", "l:2", "l:3"], 2, clock()) == 2
     hand_out(redis, places, "l:1", "l:2")
     clock.move(3600)
@@ -46,7 +46,7 @@ def test_no_more_places_are_taken_than_there_are(redis: Redis, places: BrowserPl
 
 
 def test_the_places_of_a_process_are_those_of_the_batches_it_has(
-    redis: Redis, places: BrowserPlaces, clock: GivenClock
+    redis: Redis, places: BrowserSlots, clock: GivenClock
 ) -> None:
     places.take(["l:1", "l:2", "l:3", "l:4"], 4, clock())
     hand_out(redis, places, "l:1", "l:2", "l:3", "l:4")
@@ -57,7 +57,7 @@ def test_the_places_of_a_process_are_those_of_the_batches_it_has(
 
 
 def test_a_place_is_free_as_soon_as_the_batch_is_complete(
-    redis: Redis, places: BrowserPlaces, clock: GivenClock
+    redis: Redis, places: BrowserSlots, clock: GivenClock
 ) -> None:
     places.take(["l:1"], 1, clock())
     hand_out(redis, places, "l:1")
@@ -67,17 +67,17 @@ def test_a_place_is_free_as_soon_as_the_batch_is_complete(
     assert places.take(["l:2"], 1, clock()) == 1
 
 
-def test_a_place_that_was_given_back_is_free(places: BrowserPlaces, clock: GivenClock) -> None:
+def test_a_place_that_was_given_back_is_free(places: BrowserSlots, clock: GivenClock) -> None:
     places.take(["l:1"], 1, clock())
     places.give_back(["l:1"])
     assert places.take(["l:2"], 1, clock()) == 1
 
 
 def test_a_place_of_a_manager_that_died_before_it_handed_out_its_batch_is_free_after_a_while(
-    places: BrowserPlaces, clock: GivenClock
+    places: BrowserSlots, clock: GivenClock
 ) -> None:
     places.take(["l:1"], 1, clock())
-    clock.move(HANDOUT_S - 1)
+    clock.move(RESERVATION_S - 1)
     assert places.take(["l:2"], 1, clock()) == 0
     clock.move(2)
     assert places.take(["l:2"], 1, clock()) == 1

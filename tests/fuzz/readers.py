@@ -84,7 +84,7 @@ def read_url(data: bytes) -> None:
             read_of_url(url)
     holds(normalise.linker(HERE)(text) == normalise.normalise(text, HERE), "a link that is looked up is another")
     with suppress(BadInput):
-        holds(normalise.normalise(normalise.from_person(text)), "what a person typed is no URL")
+        holds(normalise.normalise(normalise.parse_user_url(text)), "what a person typed is no URL")
 
 
 def read_of_url(url: str) -> None:
@@ -322,7 +322,7 @@ def read_hosts(data: bytes) -> None:
         holds(addresses.parse_private_hosts(known) == known, "an entry is spelt in two ways")
         addresses.is_allowed(known, "example.com", 80, "10.0.0.1")
     addresses.is_public(text)
-    for check, spell in ((hosts.check_host, hosts.host_typed), (hosts.check_prefix, hosts.prefix_typed)):
+    for check, spell in ((hosts.check_host, hosts.parse_user_host), (hosts.check_prefix, hosts.parse_user_prefix)):
         try:
             check("hosts", text)
         except BadInput:

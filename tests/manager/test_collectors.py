@@ -18,7 +18,7 @@ from crawler.jobs import fetch
 from crawler.manager import dispatch
 from crawler.manager.context import context_of
 from crawler.manager.finish import finish_if_done
-from crawler.manager.reconcile import scan, signs_of
+from crawler.manager.reconcile import read_liveness, scan
 from crawler.manager.recover_leases import RESULTS_WAIT_S, recover_leases
 from crawler.manager.tick import manage
 from crawler.models import Page
@@ -177,7 +177,7 @@ def test_an_expired_lease_asks_for_no_tick_after_the_other_while_its_results_wai
 
 
 def _is_tick_needed(bench: Bench, now: float) -> bool:
-    return needs_tick(signs_of(bench.crawl, bench.context.frontier, now, set, None), now)
+    return needs_tick(read_liveness(bench.crawl, bench.context.frontier, now, set, None), now)
 
 
 def _batches_out(frontier: Frontier) -> list[str]:

@@ -16,7 +16,7 @@ from rq import Queue
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import CHECK_INTERVAL_S
-from crawler.frontier.keys import BELL, RECONCILED
+from crawler.frontier.keys import JOB_SIGNAL, RECONCILED
 from crawler.manager import idle_poller as watch_module
 from crawler.manager import reconcile as reconcile_module
 from crawler.manager.idle_poller import MAX_POLL_S, POLL_INTERVAL_S, poll_while_idle
@@ -256,9 +256,9 @@ class TestWhatItCosts:
         queues.send_notify()
         woken.get()
         assert redis.info("clients")["blocked_clients"] == 2
-        assert not redis.exists(BELL)
+        assert not redis.exists(JOB_SIGNAL)
         for _ in range(2):
-            redis.rpush(BELL, 1)
+            redis.rpush(JOB_SIGNAL, 1)
         for thread in threads:
             thread.join()
 
@@ -272,7 +272,7 @@ class TestWhatItCosts:
         ending.set()
         thread.join(5)
         assert not thread.is_alive()
-        assert not redis.exists(BELL)
+        assert not redis.exists(JOB_SIGNAL)
 
 
 class TestItsPlaceInTheQueue:

@@ -272,7 +272,7 @@ def test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set(
     process_results(
         context, [PageResult(id=start_page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, links=(link,))]
     )
-    assert context.frontier.seen.missing([Discovery(link, 1, 0, None).fact]) == [0]
+    assert context.frontier.seen.missing([Discovery(link, 1, 0, None).seen_key]) == [0]
 
 
 @pytest.mark.site({"/": page("/a", "/b", "/c", "/d")})

@@ -14,7 +14,7 @@ from crawler.capabilities.content.storage import content_of
 from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import Resource
-from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
+from crawler.frontier.browser_places import BrowserSlots, BrowserWorker
 from crawler.http.warc_record import Recorded
 from crawler.jobs import fetch
 from crawler.manager.reconcile import scan
@@ -42,7 +42,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
 
 
 def come(places: int = 2, name: str = "browser") -> None:
-    BrowserPlaces(queues.connection()).register(BrowserWorker(name, places), epoch_seconds())
+    BrowserSlots(queues.connection()).register(BrowserWorker(name, places), epoch_seconds())
 
 
 def work(bench: Bench, *, renders: bool = True) -> None:

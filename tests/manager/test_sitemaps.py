@@ -15,7 +15,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PAGE, SITEMAP, PageResult, SitemapEntry
-from crawler.core.sitemaps.formats import to_begin_with
+from crawler.core.sitemaps.formats import initial_sitemaps
 from crawler.crawls.start import start_crawl
 from crawler.manager import collect
 from crawler.manager.context import context_of
@@ -67,7 +67,7 @@ def test_orphans_are_exact_in_any_order_and_whatever_dies(seed: int, monkeypatch
     monkeypatch.setattr(collect, "SITEMAP_PAGES_PER_TRANSACTION", 2)
     fate = random.Random(seed)
     crawl = Crawl.objects.create(start_urls=[START], options=OPTIONS.to_plain())
-    writer.open_start_pages(crawl, [START], time.time(), to_begin_with([START], OPTIONS))
+    writer.open_start_pages(crawl, [START], time.time(), initial_sitemaps([START], OPTIONS))
 
     def perhaps_die(moment: str) -> None:
         if fate.random() < 1 / 6:
@@ -96,7 +96,7 @@ def test_a_long_sitemap_is_taken_in_part_by_part_and_its_row_closes_with_the_las
 ) -> None:
     monkeypatch.setattr(collect, "SITEMAP_PAGES_PER_TRANSACTION", 3)
     crawl = Crawl.objects.create(start_urls=[START], options=OPTIONS.to_plain())
-    writer.open_start_pages(crawl, [], time.time(), to_begin_with([START], OPTIONS))
+    writer.open_start_pages(crawl, [], time.time(), initial_sitemaps([START], OPTIONS))
     row, seen = Page.objects.get(crawl=crawl), list[tuple[int, bool]]()
 
     def between() -> None:

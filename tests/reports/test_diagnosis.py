@@ -299,7 +299,7 @@ def test_while_a_connection_is_free_none_is_said_to_be_lacking(bench: Bench, wor
     bench.start(concurrency=4)
     refill(bench.context)
     busy_host(bench, str(uuid4()), connections=2)
-    bench.context.frontier.redis.delete(keys.host_wishes(bench.site.host))  # that crawl has gone; 2 of 4 are in use
+    bench.context.frontier.redis.delete(keys.host_policies(bench.site.host))  # that crawl has gone; 2 of 4 are in use
     found = told(bench)
     [host] = found["hosts"]["shown"]
     assert (host["reason"], host["connections"], host["connections_allowed"]) == ("nothing", 2, 4)
@@ -349,7 +349,7 @@ def test_a_robots_txt_that_could_not_be_had_is_asked_for_again(bench: Bench, wor
         bench.work(queue, at_most=1)
     first = answer(bench)
     assert first.startswith(f"It is waiting for {bench.site.host}, whose robots.txt is asked for again in ")
-    assert first.endswith("(robots.txt could not be had, so nothing may be fetched: it answered 500).")
+    assert first.endswith("(robots.txt could not be fetched, so nothing may be fetched: it answered 500).")
 
 
 def test_a_paused_crawl_waits_for_a_person(bench: Bench) -> None:

@@ -114,7 +114,7 @@ def test_what_was_kept_is_there_for_another_process_and_gone_with_the_crawl(smal
         assert (numbers_of(crawl), graph_of(crawl)) == (numbers, drawn)
     assert len(asked) == 0
     result_cache.forget(crawl.id)
-    assert result_cache.numbers_about(crawl).get_many(["nothing"]) == {}
+    assert result_cache.cache_for(crawl).get_many(["nothing"]) == {}
     with CaptureQueriesContext(connection) as asked:
         numbers_of(crawl)
     assert len(asked) > 0
@@ -123,12 +123,12 @@ def test_what_was_kept_is_there_for_another_process_and_gone_with_the_crawl(smal
 def test_a_crawl_that_is_opened_again_is_read_anew(small: Callable[[], None]) -> None:
     small()
     crawl = a_site_with_trouble()
-    assert result_cache.worked_out("colour", lambda: "red", crawl) == "red"
-    assert result_cache.worked_out("colour", lambda: "blue", crawl) == "red"
+    assert result_cache.cached("colour", lambda: "red", crawl) == "red"
+    assert result_cache.cached("colour", lambda: "blue", crawl) == "red"
     crawl.state = State.RUNNING
-    assert result_cache.worked_out("colour", lambda: "green", crawl) == "green"
+    assert result_cache.cached("colour", lambda: "green", crawl) == "green"
     crawl.state, crawl.round = State.FINISHED, 2
-    assert result_cache.worked_out("colour", lambda: "blue", crawl) == "blue"
+    assert result_cache.cached("colour", lambda: "blue", crawl) == "blue"
 
 
 def test_a_file_that_cannot_be_read_or_written_costs_no_more_than_the_work(
@@ -136,11 +136,11 @@ def test_a_file_that_cannot_be_read_or_written_costs_no_more_than_the_work(
 ) -> None:
     small()
     crawl = a_site_with_trouble()
-    result_cache.worked_out("colour", lambda: "red", crawl)
+    result_cache.cached("colour", lambda: "red", crawl)
     for file in (tmp_path / "kept").rglob("*.djcache"):
         file.write_bytes(b"broken")
-    assert result_cache.worked_out("colour", lambda: "blue", crawl) == "blue"
+    assert result_cache.cached("colour", lambda: "blue", crawl) == "blue"
     result_cache.forget(crawl.id)
     (tmp_path / "kept").rmdir()
     (tmp_path / "kept").write_text("no folder")
-    assert result_cache.worked_out("colour", lambda: "green", crawl) == "green"
+    assert result_cache.cached("colour", lambda: "green", crawl) == "green"

@@ -19,7 +19,7 @@ from crawler.core.politeness.scaling import HORIZON_S
 from crawler.core.protocol.retries import lane_of
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
-from crawler.frontier.browser_places import BrowserPlaces, BrowserWorker
+from crawler.frontier.browser_places import BrowserSlots, BrowserWorker
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import Level, QueueItem
@@ -302,7 +302,7 @@ def test_a_polite_host_asks_for_one_browser_worker_however_many_pages_wait(twin:
 
 
 def test_a_browser_worker_that_is_there_is_counted(twin: Redis) -> None:
-    BrowserPlaces(twin).register(BrowserWorker("one", 6), time.time())
+    BrowserSlots(twin).register(BrowserWorker("one", 6), time.time())
     assert scale_of({}).browsers_running == 1
 
 

@@ -73,7 +73,7 @@ def test_a_receipt_names_an_engine_other_than_the_built_in_one(engine: str, labe
 
 
 def test_without_a_pause_there_is_one_time() -> None:
-    assert text.time_told({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
+    assert text.run_time({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
 
 
 def test_there_are_words_for_every_end_and_every_limit() -> None:

@@ -16,7 +16,7 @@ from crawler import __version__, clock
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.retries import lane_of
 from crawler.frontier import metrics
-from crawler.frontier.browser_places import WORKER_TTL_S, BrowserPlaces, BrowserWorker
+from crawler.frontier.browser_places import WORKER_TTL_S, BrowserSlots, BrowserWorker
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import QueueItem
@@ -144,7 +144,7 @@ def test_the_places_of_browser_workers_and_the_pages_that_wait_for_them_are_told
     as_root: Client, real_redis: Redis
 ) -> None:
     now = time.time()
-    places = BrowserPlaces(real_redis)
+    places = BrowserSlots(real_redis)
     for name in ("one", "two"):
         places.register(BrowserWorker(name, 6), now)
     places.register(BrowserWorker("gone", 6), now - 2 * WORKER_TTL_S)

@@ -13,7 +13,7 @@ from uuid import UUID
 import redis
 
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from tools.chaos.browser_processes import orphans
 from tools.chaos.hooked import CALLED, HANG, strikes_in
 from tools.chaos.members import MembersSite
@@ -183,7 +183,7 @@ def nothing_left(scene: Scene) -> bool:
 def left_in_redis(memory: Memory, crawl: UUID) -> list[str]:
     """Keys of the crawl. Those that end by themselves (its dead letters, a note that it was deleted) may stay."""
     try:
-        taken = BrowserPlaces(memory.client).taken()
+        taken = BrowserSlots(memory.client).taken()
         return [*memory.keys(f"crawler:{crawl}:*"), *([f"{taken} places of browser workers"] if taken else [])]
     except redis.RedisError as error:
         return [f"Redis does not answer: {error}"]

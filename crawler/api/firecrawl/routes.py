@@ -28,7 +28,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import FAILURES, SUCCESSES, Outcome
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.messages import PAGE
-from crawler.core.urls.normalise import from_person, host_of, site_of
+from crawler.core.urls.normalise import host_of, parse_user_url, site_of
 from crawler.crawls import control
 from crawler.crawls.start import start_crawl
 from crawler.models import NOT_OVER, Page, PageFacts, PageLinks
@@ -172,7 +172,7 @@ def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
     """From your newest crawl of the site, its pages beyond the limits too: nothing is requested now. 404 when there is
     none."""
-    site = site_of(host_of(from_person(body.url)))
+    site = site_of(host_of(parse_user_url(body.url)))
     newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:MAX_CRAWLS_SEARCHED]
     known = next((one for one in newest if any(site_of(host_of(url)) == site for url in one.start_urls)), None)
     if known is None:

@@ -12,7 +12,7 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from crawler.core.protocol.completion import State
-from crawler.core.urls.normalise import from_person, host_of, site_of
+from crawler.core.urls.normalise import host_of, parse_user_url, site_of
 
 # The mapping of Firecrawl's options to ours, and of our states to Firecrawl's.
 #
@@ -45,7 +45,7 @@ class Asked:
 
 def options_of(asked: Asked) -> dict[str, Any]:
     """The same as names and values of `CrawlOptions`. BadInput when the URL is none."""
-    site = site_of(host_of(from_person(asked.url)))
+    site = site_of(host_of(parse_user_url(asked.url)))
     options: dict[str, Any] = {
         "max_pages": asked.limit,
         "max_depth": asked.max_depth,
@@ -114,7 +114,7 @@ def status_of(state: State) -> str:
 
 def _below(url: str) -> tuple[str, ...]:
     """The path that children of this URL begin with; nothing for a whole host."""
-    path = urlsplit(from_person(url)).path
+    path = urlsplit(parse_user_url(url)).path
     folder = path[: path.rfind("/") + 1]
     return (folder,) if folder not in {"", "/"} else ()
 

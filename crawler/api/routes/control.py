@@ -14,7 +14,7 @@ from crawler.api.lookups import crawl_named, group_named
 from crawler.api.openapi import CRAWL_ID, described
 from crawler.api.paging import RowId
 from crawler.api.problems import Problem
-from crawler.api.schemas.crawl import MOVED_EXAMPLE, Moved
+from crawler.api.schemas.crawl import STATE_CHANGE_EXAMPLE, StateChange
 from crawler.core.access.permissions import Right, Scope
 from crawler.crawls import control
 from crawler.crawls.control import keep, share
@@ -53,9 +53,9 @@ class NotWaiting(Schema):
     "/{uuid:crawl_id}/pause",
     operation_id="control_pause",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Moved,
+    response=StateChange,
     summary="Pause a crawl",
-    openapi_extra=described(MOVED_EXAMPLE),
+    openapi_extra=described(STATE_CHANGE_EXAMPLE),
 )
 def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """No further page is requested. Results under way are still processed."""
@@ -66,9 +66,11 @@ def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     "/{uuid:crawl_id}/resume",
     operation_id="control_resume",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Moved,
+    response=StateChange,
     summary="Resume a crawl",
-    openapi_extra=described({**MOVED_EXAMPLE, "state": "running", "message": "Resumed. It goes on where it stopped."}),
+    openapi_extra=described(
+        {**STATE_CHANGE_EXAMPLE, "state": "running", "message": "Resumed. It goes on where it stopped."}
+    ),
 )
 def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Continue a paused crawl."""
@@ -79,9 +81,9 @@ def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     "/{uuid:crawl_id}/cancel",
     operation_id="control_cancel",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Moved,
+    response=StateChange,
     summary="Cancel a crawl",
-    openapi_extra=described({**MOVED_EXAMPLE, "state": "cancelled", "message": "Cancelled."}),
+    openapi_extra=described({**STATE_CHANGE_EXAMPLE, "state": "cancelled", "message": "Cancelled."}),
 )
 def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """End it. Open pages are closed as cancelled; fetched pages are kept."""
@@ -92,11 +94,11 @@ def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     "/{uuid:crawl_id}/finish",
     operation_id="control_finish",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Moved,
+    response=StateChange,
     summary="Finish a crawl that is kept open",
     openapi_extra=described(
         {
-            **MOVED_EXAMPLE,
+            **STATE_CHANGE_EXAMPLE,
             "state": "running",
             "message": "No longer kept open. It is finished as soon as no page is open.",
         }

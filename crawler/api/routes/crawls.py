@@ -27,7 +27,7 @@ from crawler.core.errors import BadInput, OverQuota
 from crawler.core.options.catalogue import RECEIVERS, CrawlOptions, check_options
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.reader import Columns
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls.change import change
 from crawler.crawls.control import share_begun
 from crawler.crawls.credentials import own_hosts, taken_over
@@ -57,7 +57,7 @@ def sealed_for(
     earlier = visible_crawls(request.user).filter(pk=body.same_credentials).first()
     if earlier is None or not earlier.sealed or not sees_addresses(request.user, earlier):
         raise BadInput("same_credentials", NOT_YOURS)
-    checked, urls = check_options(options), [from_person(url) for url in start_urls]
+    checked, urls = check_options(options), [parse_user_url(url) for url in start_urls]
     return taken_over(earlier, own_hosts(urls, checked, listed=listed))
 
 
@@ -103,7 +103,7 @@ def list_crawls(
     "",
     operation_id="crawls_create_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
-    response={201: shapes.CrawlWhole},
+    response={201: shapes.CrawlDetail},
     summary="Start a crawl",
     openapi_extra=described(shapes.CRAWL_EXAMPLE, status=201, sends=shapes.START_EXAMPLE),
 )
@@ -124,7 +124,7 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
     "/{uuid:crawl_id}",
     operation_id="crawls_get_crawl",
     auth=needs(Scope.CRAWLS_READ),
-    response=shapes.CrawlWhole,
+    response=shapes.CrawlDetail,
     summary="Look at a crawl",
     openapi_extra=described(shapes.CRAWL_EXAMPLE),
 )
@@ -234,7 +234,7 @@ list_router = Router(tags=["crawls"])
     "/list",
     operation_id="lists_create_crawl_over_list",
     auth=needs(Scope.CRAWLS_WRITE),
-    response={201: shapes.CrawlWhole},
+    response={201: shapes.CrawlDetail},
     summary="Start a crawl over a list",
     openapi_extra=described(shapes.CRAWL_EXAMPLE, status=201, sends=EXAMPLE, sends_as=FORM),
 )

@@ -17,7 +17,7 @@ from crawler.api.openapi import described
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
-from crawler.capabilities.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
+from crawler.capabilities.content.storage import ObjectMissing, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Scope
 from crawler.core.options import catalogue as options
 from crawler.core.pages import rendering
@@ -65,7 +65,7 @@ def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form
         raise Problem(404, f"This page was not kept as {form.value}; start the crawl with `keep`.")
     try:
         content = content_of(facts, form)
-    except (Gone, Broken) as error:
+    except (ObjectMissing, Broken) as error:
         raise Problem(410, f"This cannot be had: {error}.") from None
     name = f"page-{page.pk}.{ending_of(form, crawl)}"
     headers = {

@@ -14,7 +14,7 @@ from crawler.api.routes.crawls import sealed_for
 from crawler.api.schemas.start import PreviewAsked
 from crawler.core.access.permissions import Scope
 from crawler.core.errors import BadInput
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from crawler.fetcher.preview import preview
 
 router = Router(tags=["extraction"])
@@ -53,7 +53,7 @@ EXAMPLE = {
 def try_rules(request: ApiRequest, body: PreviewAsked) -> dict[str, Any]:
     """The page is requested once, as a crawl with these options would request it; nothing is stored. One test or
     preview at a time."""
-    options, start_urls = body.options(), [from_person(url) for url in body.start_urls]
+    options, start_urls = body.options(), [parse_user_url(url) for url in body.start_urls]
     with slow_call(request.user.pk):
         tried = preview(
             _page(body.try_url),
@@ -68,6 +68,6 @@ def try_rules(request: ApiRequest, body: PreviewAsked) -> dict[str, Any]:
 
 def _page(typed: str) -> str:
     try:
-        return from_person(typed)
+        return parse_user_url(typed)
     except BadInput as error:
         raise BadInput("try_url", error.raw) from None

@@ -71,7 +71,7 @@ def create_channel(request: ApiRequest, body: shapes.ChannelWanted, response: Ht
     "/{uuid:channel_id}",
     operation_id="channels_get_channel",
     auth=needs(Scope.CHANNELS_READ),
-    response=shapes.ChannelWhole,
+    response=shapes.ChannelDetail,
     summary="Look at a channel",
     openapi_extra=described(shapes.CHANNEL_EXAMPLE),
 )
@@ -83,7 +83,7 @@ def get_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     "/{uuid:channel_id}",
     operation_id="channels_put_channel",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.ChannelWhole,
+    response=shapes.ChannelDetail,
     summary="Change a channel",
     openapi_extra=described(shapes.CHANNEL_EXAMPLE, sends=shapes.WANTED_EXAMPLE),
 )

@@ -103,7 +103,7 @@ def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     "/{uuid:crawl_id}/pages/{page_id}",
     operation_id="pages_get_page",
     auth=needs(Scope.CRAWLS_READ),
-    response=shapes.PageWhole,
+    response=shapes.PageDetail,
     summary="Look at a page",
     openapi_extra=described(shapes.WHOLE_EXAMPLE),
 )
@@ -172,11 +172,11 @@ def list_links_in(
     "/{uuid:crawl_id}/pages/{page_id}/ways",
     operation_id="pages_get_ways",
     auth=needs(Scope.CRAWLS_READ),
-    response=shapes.Ways,
+    response=shapes.PagePaths,
     summary="See how a page was found",
     openapi_extra=described(shapes.WAYS_EXAMPLE),
 )
-def get_ways(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
+def get_page_paths(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
     """The path from a start URL, the redirects from the page, and those to it."""
     page = page_named(crawl_named(request, crawl_id), page_id)
     return {"path": path_to(page), "redirects": redirects_of(page)}

@@ -57,7 +57,7 @@ def list_schedules(
     "",
     operation_id="schedules_create_schedule",
     auth=needs(Scope.SCHEDULES_WRITE),
-    response={201: shapes.ScheduleWhole},
+    response={201: shapes.ScheduleDetail},
     summary="Make a schedule",
     openapi_extra=described(
         shapes.EXAMPLE, status=201, sends={"start_urls": ["https://example.com/"], "rule": "every 6h", "max_pages": 500}
@@ -73,7 +73,7 @@ def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResp
     "/{uuid:schedule_id}",
     operation_id="schedules_get_schedule",
     auth=needs(Scope.SCHEDULES_READ),
-    response=shapes.ScheduleWhole,
+    response=shapes.ScheduleDetail,
     summary="Look at a schedule",
     openapi_extra=described(shapes.EXAMPLE),
 )

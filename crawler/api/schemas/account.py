@@ -46,7 +46,7 @@ class ChannelWanted(Schema):
         return Wanted(name=self.name, transport=self.transport, address=self.address, events=tuple(self.events))
 
 
-class ChannelWhole(Schema):
+class ChannelDetail(Schema):
     """A notice channel for all your crawls."""
 
     id: UUID
@@ -60,7 +60,7 @@ class ChannelWhole(Schema):
     last_state: str | None = Field(description="The state of the last notice: pending, delivered or given_up.")
 
 
-class ChannelMade(ChannelWhole):
+class ChannelMade(ChannelDetail):
     """A channel that was just added."""
 
     secret: str | None = Field(description="Of a webhook: what signs its notices. It is not shown again.")
@@ -80,7 +80,7 @@ class SecretMade(Schema):
 
 
 class Channels(Schema):
-    items: list[ChannelWhole]
+    items: list[ChannelDetail]
 
 
 class ChannelMoved(Schema):

@@ -68,7 +68,7 @@ class CrawlPage(Schema):
     next: str | None = Field(description="The address of the next page; null behind the last.")
 
 
-class CrawlWhole(CrawlLine):
+class CrawlDetail(CrawlLine):
     """A crawl in full."""
 
     owner: str | None
@@ -155,7 +155,7 @@ class Why(Schema):
     disagreements: dict[str, Any] = Field(description="How often the two checks for its end disagreed.")
 
 
-class Moved(Schema):
+class StateChange(Schema):
     """The result of pausing, resuming or cancelling a crawl."""
 
     id: UUID
@@ -294,7 +294,7 @@ CRAWL_EXAMPLE: dict[str, Any] = {
 }
 
 START_EXAMPLE: dict[str, Any] = {"start_urls": ["https://example.com/"], "max_pages": 500, "exclude": ["/private/"]}
-MOVED_EXAMPLE: dict[str, Any] = {
+STATE_CHANGE_EXAMPLE: dict[str, Any] = {
     "id": CRAWL_ID,
     "state": "paused",
     "moved": True,

@@ -16,7 +16,7 @@ from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_fields import EXPORTED, PARENT, PageField, Sort, Table, ValueType, fields_from
 from crawler.core.pages.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
-from crawler.core.urls.normalise import from_person, key_of
+from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.page_load import load_of
 from crawler.reports.page_table import in_order_from
@@ -183,14 +183,14 @@ class Redirects(Schema):
     sources: list[Source] = Field(description="Pages that redirect here.")
 
 
-class Ways(Schema):
+class PagePaths(Schema):
     """How a page was found, and its redirects."""
 
     path: FoundBy = Field(description="The pages between a start URL and this one, each first found on that before it.")
     redirects: Redirects
 
 
-class PageWhole(PageLine):
+class PageDetail(PageLine):
     """A page in full."""
 
     hops: int = Field(description="Redirects between a link and this page.")
@@ -362,7 +362,7 @@ class PageFilters(Schema):
             rows = rows.filter(outcome__in=["" if chosen == OPEN else chosen for chosen in self.outcome])
         if self.http_status is not None:
             rows = rows.filter(http_status=self.http_status)
-        return rows.filter(key=key_of(from_person(self.url))) if self.url else rows
+        return rows.filter(key=key_of(parse_user_url(self.url))) if self.url else rows
 
     def _in_order(self, crawl: Crawl, after: int | None) -> QuerySet[Page]:
         try:

@@ -177,7 +177,7 @@ class ScheduleStart(Start):
 # A schedule as the API shows it.
 
 
-class ScheduleWhole(Schema):
+class ScheduleDetail(Schema):
     """A schedule in full."""
 
     id: UUID
@@ -193,7 +193,7 @@ class ScheduleWhole(Schema):
 
 
 class Schedules(Schema):
-    items: list[ScheduleWhole]
+    items: list[ScheduleDetail]
     next: str | None
 
 

@@ -38,7 +38,7 @@ END_S = 5.0  # that Chromium has to end by itself, and again Playwright, before 
 _NOTICE_S = 2.0  # between the error of a page and the news that its browser has ended
 MEASURE_S = 5.0  # between two measurements of memory
 CRASHED = "the browser crashed while it rendered this page"
-PULSE_S = 1.0  # between two questions whether Chromium lives, which Playwright does not tell when it ends itself
+LIVENESS_INTERVAL_S = 1.0  # between two checks of Chromium, whose end Playwright does not always report
 ANSWER_S = 20.0  # for the response, on a machine that is busy
 _IDLE_S = 60.0  # without a page, after which Chromium is ended
 
@@ -320,7 +320,7 @@ class _Running:
         more memory."""
         try:
             while not self.gone.done():
-                await asyncio.wait({self.gone}, timeout=PULSE_S)
+                await asyncio.wait({self.gone}, timeout=LIVENESS_INTERVAL_S)
                 for pid in await asyncio.wait_for(self._processes("renderer"), ANSWER_S):
                     if resident_megabytes(pid) > page_mb:
                         logger.warning("A page used more than %g MB in Chromium, and was ended.", page_mb)

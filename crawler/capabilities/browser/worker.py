@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from crawler import clock, conf
 from crawler.capabilities.browser.chromium import BrowserMissing
 from crawler.capabilities.browser.renderer import Renderer, end_browser, warm_up
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.browser_places import BrowserWorker as Registration
 from crawler.worker import Worker
 
@@ -27,8 +27,8 @@ class BrowserWorker(Worker):
         except BrowserMissing as error:
             sys.exit(str(error))
 
-    def _is_worn(self) -> bool:
-        return Renderer.pages >= conf.browser_pages() or super()._is_worn()
+    def _should_recycle(self) -> bool:
+        return Renderer.pages >= conf.browser_pages() or super()._should_recycle()
 
     def _restart(self) -> NoReturn:
         end_browser()  # its processes would be left to the next program, which does not know them
@@ -40,7 +40,7 @@ class BrowserWorker(Worker):
 
     def register_death(self) -> None:
         with suppress(RedisError):  # its registration expires
-            BrowserPlaces(self.connection).remove(self.name)
+            BrowserSlots(self.connection).remove(self.name)
         super().register_death()
 
     def _keep_registered(self) -> bool:
@@ -50,4 +50,4 @@ class BrowserWorker(Worker):
 
     def _register(self) -> None:
         worker = Registration(self.name, conf.browser_places())
-        BrowserPlaces(self.connection).register(worker, clock.epoch_seconds())
+        BrowserSlots(self.connection).register(worker, clock.epoch_seconds())

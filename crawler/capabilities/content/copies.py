@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import Gone, Reader, folder_of, storage
+from crawler.capabilities.content.storage import ObjectMissing, Reader, folder_of, storage
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ def copied(crawl: str, kept: Mapping[str, Kept]) -> tuple[dict[str, dict[str, An
                 members = {
                     form: reader.read((str(name), offset, length)) for form, (name, offset, length) in places.items()
                 }
-            except Gone as error:
+            except ObjectMissing as error:
                 log.warning("crawl %s: the content of %s is requested again: %s", crawl, url, error)
                 continue
             if _is_own(crawl, places):

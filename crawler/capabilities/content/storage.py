@@ -32,7 +32,7 @@ MIN_FREE_BYTES = 1024 * 1024  # a folder on a disk with less counts as full
 MAX_OPEN_OBJECTS = 4  # per reader; a remote storage may hold each in memory
 
 
-class Gone(Exception):
+class ObjectMissing(Exception):
     """The object no longer exists, or the storage does not answer; `str` says which."""
 
 
@@ -104,18 +104,18 @@ class Reader:
         self._open: OrderedDict[str, File[Any]] = OrderedDict()
 
     def read(self, place: Place) -> bytes:
-        """The bytes at this place. Raises Gone."""
+        """The bytes at this place. Raises ObjectMissing."""
         name, offset, length = place
         try:
             stream = self._stream(name)
             stream.seek(offset)
             found = bytes(stream.read(length))
         except FileNotFoundError:
-            raise Gone("the content is not in the storage any more") from None
+            raise ObjectMissing("the content is not in the storage any more") from None
         except Exception as error:
-            raise Gone(f"the storage does not answer: {_first_line(error)}") from error
+            raise ObjectMissing(f"the storage does not answer: {_first_line(error)}") from error
         if len(found) != length:
-            raise Gone("the object in the storage is shorter than it was")
+            raise ObjectMissing("the object in the storage is shorter than it was")
         return found
 
     def close(self) -> None:
@@ -208,8 +208,8 @@ def pages_with(crawl: Crawl, form: str) -> QuerySet[Page]:
 
 
 def content_of(facts: PageFacts, form: str) -> bytes:
-    """The page's content in this format: text in UTF-8, WARC records, or a picture. Raises Gone, and Broken if it is
-    damaged."""
+    """The page's content in this format: text in UTF-8, WARC records, or a picture. Raises ObjectMissing, and
+    Broken if it is damaged."""
     with Reader() as reader:
         return content_by(reader, facts, form)
 

@@ -53,7 +53,7 @@ def call(hook: Hook, method: str, read: Callable[[Any], T], *given: Any) -> Call
     try:
         return call_with_timeout(attempt.run, seconds)
     except TimeoutError:
-        attempt.leave_behind()
+        attempt.abandon()
         return _timed_out(hook, method, f"it took longer than {seconds:g} s")
 
 
@@ -75,7 +75,7 @@ class _Attempt(Generic[T]):
                 self._has_ended = True
                 _left_behind[self._hook.name] -= self._is_left_behind
 
-    def leave_behind(self) -> None:
+    def abandon(self) -> None:
         with _lock:
             self._is_left_behind = not self._has_ended
             _left_behind[self._hook.name] += self._is_left_behind

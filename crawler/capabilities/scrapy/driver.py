@@ -48,7 +48,7 @@ class ScrapyEnded(FetchError):
     outcome = Outcome.CRASHED
 
 
-class ScrapyLeft(ScrapyEnded):
+class ScrapyExited(ScrapyEnded):
     """The process ended by itself, as after a spider's CloseSpider. Another one takes a page it had not begun."""
 
 
@@ -228,7 +228,7 @@ class ScrapyProcess:
                     case messages.Unusable():
                         error = ScrapyUnusable(message.why)
                     case messages.Leaving():
-                        self.is_gone, error = True, ScrapyLeft(ENDED)
+                        self.is_gone, error = True, ScrapyExited(ENDED)
                     case messages.Ready():
                         self._ready.set_result(None)
         except (msgspec.DecodeError, OSError, ValueError) as trouble:

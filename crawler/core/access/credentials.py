@@ -14,7 +14,7 @@ import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.addresses import Proxy
-from crawler.core.urls.normalise import BELOW, host_of, host_typed, origin_of, site_of
+from crawler.core.urls.normalise import BELOW, host_of, origin_of, parse_user_host, site_of
 
 Pair = tuple[str, str]
 
@@ -304,7 +304,7 @@ def _of_start(url: str, subdomains: bool) -> Iterable[str]:
 
 def _of_added(typed: str, clear: bool) -> Iterable[str]:
     """The origins of "host", "host:port" or "*.host"."""
-    host = host_typed(typed)
+    host = parse_user_host(typed)
     host = host if host.startswith(BELOW) else site_of(host)
     port = _PORT.search(typed.strip())
     yield f"https://{host}"

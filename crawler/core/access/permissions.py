@@ -28,7 +28,7 @@ NOT_PUBLIC = (
 
 
 @dataclass(frozen=True)
-class Standing:
+class Relation:
     """The relation of a user to one crawl or schedule."""
 
     is_owner: bool = False
@@ -38,7 +38,7 @@ class Standing:
     members_control: bool = False  # the group's members may control it
 
 
-def may(standing: Standing, right: Right) -> bool:
+def may(standing: Relation, right: Right) -> bool:
     """Owners and superusers may do everything; staff see everything; members see, and control if allowed."""
     if standing.is_owner or standing.is_superuser:
         return True

@@ -26,7 +26,7 @@ MAX_TEXT = 100  # characters of an anchor text
 MAX_WORDS = MAX_LINKS * MAX_TEXT  # characters of all anchor texts of one page
 MAX_NODES = 100  # of a link without text that are searched for a picture
 TOO_MANY = f"it has more than {MAX_LINKS:,} links; the rest was not read"
-TOO_WORDY = f"the words of its links have more than {MAX_WORDS:,} characters together; the rest was not kept"
+ANCHOR_TEXT_CUT = f"the words of its links have more than {MAX_WORDS:,} characters together; the rest was not kept"
 TOO_MANY_TAGS = f"it has more than {MOST_TAGS:,} tags that may be links; the rest was not read"
 TOO_LONG = f"its links have more than {MAX_CHARACTERS:,} characters together; the rest was not read"
 
@@ -242,7 +242,7 @@ def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _
         texts.append(text)
     cut = targets.cut
     if len(texts) > MAX_LINKS and sum(map(len, texts)) > MAX_WORDS:
-        texts, cut = _bounded(texts), cut or TOO_WORDY
+        texts, cut = _bounded(texts), cut or ANCHOR_TEXT_CUT
     return _Found(targets.urls, Occurrences(places, texts, rels), cut)
 
 

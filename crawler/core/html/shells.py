@@ -23,7 +23,7 @@ MAX_NODES = 2000  # that are looked at; what has so many elements is no shell, w
 MAX_SCRIPTS = 100  # that are looked at; one that builds the page is among the first
 MAX_TRACKER = 2000  # characters of a script in the page that only measures visits; usual ones have less than 1,000
 MAX_ROOTS = 10  # that are looked at; a page has one, but they could be nested
-MAX_PLEA = 1000  # characters that are read of a noscript element
+MAX_NOSCRIPT_CHARACTERS = 1000  # characters that are read of a noscript element
 
 
 class Shell(StrEnum):
@@ -125,7 +125,7 @@ class _Content:
         elif tag == "form":
             return not _is_hidden(node.attributes)  # written for a service that reads the page, like Netlify's
         elif tag == "noscript":
-            self.pleas.append(node.text()[:MAX_PLEA])
+            self.pleas.append(node.text()[:MAX_NOSCRIPT_CHARACTERS])
             return False
         return tag not in _UNREAD
 

@@ -47,7 +47,7 @@ from crawler.core.robots.user_agent import check_user_agent
 from crawler.core.text.controls import by_surface
 from crawler.core.text.patterns import check_patterns
 from crawler.core.urls import query_params
-from crawler.core.urls.normalise import check_host, check_prefix, from_person, origin_of
+from crawler.core.urls.normalise import check_host, check_prefix, origin_of, parse_user_url
 
 # The formats in which content can be kept.
 
@@ -85,7 +85,7 @@ def _check_blocked(field: str, typed: str) -> None:
 
 def _check_sitemap(field: str, typed: str) -> None:
     try:
-        url = from_person(typed)
+        url = parse_user_url(typed)
     except BadInput as error:
         raise BadInput(field, f"This is no sitemap: {error.message}") from None
     if url == f"{origin_of(url)}/":  # "map.xml" alone is read as the name of a host
@@ -148,7 +148,7 @@ def _check_spider(field: str, typed: str) -> None:
 
 def _check_login_url(field: str, typed: str) -> None:
     try:
-        from_person(typed)
+        parse_user_url(typed)
     except BadInput as error:
         raise BadInput(field, f"This is no log-in page: {error.message}") from None
 

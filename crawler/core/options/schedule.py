@@ -19,7 +19,7 @@ LONGEST_RULE = 100  # characters
 _EXAMPLES = 'write "every 6h", or a cron expression such as "0 3 * * *" (minute, hour, day, month, weekday)'
 _CRON_FIELDS = 5
 _CRON_FIELD = re.compile(r"[0-9a-z*,/#-]+")
-_ROLLS_DICE = re.compile(r"(?<![a-z])[rh](?![a-z])")  # croniter's R and H: another time whenever they are read
+_RANDOM_FIELD = re.compile(r"(?<![a-z])[rh](?![a-z])")  # croniter's R and H: another time whenever they are read
 _ONE_VALUE = re.compile(r"(?<![^,])(\w+)-\1(?:/\d+)?(?![^,])")  # "5-5", which croniter takes for every value there is
 _SOME_DAY = datetime(2000, 1, 1)  # noqa: DTZ001 (a reading of the clock on the wall, see `Cron`)
 
@@ -102,7 +102,7 @@ def _cron(rule: str, typed: str, zone: tzinfo) -> Cron:
     if len(fields) != _CRON_FIELDS:
         raise BadInput(FIELD, f"{rule!r} is no schedule: {_EXAMPLES}.")
     for field in fields:
-        if not _CRON_FIELD.fullmatch(field) or _ROLLS_DICE.search(field):
+        if not _CRON_FIELD.fullmatch(field) or _RANDOM_FIELD.search(field):
             raise BadInput(FIELD, f"{rule!r} is no schedule: {field!r} is no field of a cron expression; {_EXAMPLES}.")
     typed = " ".join(_ONE_VALUE.sub(r"\1", field) for field in fields)
     try:

@@ -12,7 +12,7 @@ from crawler.core.text.quantities import duration
 MAX_URLS = 10_000  # that are added in one transaction
 MAX_PRIORITY = 10  # the most urgent
 MAX_SECONDS = MAX_DAYS * 86400.0
-REASONS_TOLD = 10  # of the refused URLs of a call
+MAX_REASONS = 10  # of the refused URLs of a call
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Added:
             self.again + other.again,
             self.closed + other.closed,
             self.refused + other.refused,
-            (self.reasons + other.reasons)[:REASONS_TOLD],
+            (self.reasons + other.reasons)[:MAX_REASONS],
             self.has_reopened or other.has_reopened,
         )
 

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.pages.outcomes import Outcome, Retry
-from crawler.core.robots.robots_txt import NOT_HAD
 from crawler.core.text.quantities import count, counted, duration
 
 SLICE_PAGES = 64  # pages of one host handed out at a time, as long as its response time is not known
@@ -243,12 +242,12 @@ ENDED_BY_A_USER = frozenset(
 
 DELAY_TOLERANCE_S = 1.0  # by which a wait may be longer than the delay that causes it
 
-HOLD_UP_A_WORKER = frozenset({Reason.STOP, Reason.PROBE, Reason.ROBOTS_ASKED, Reason.BUSY})
+BLOCKING_REASONS = frozenset({Reason.STOP, Reason.PROBE, Reason.ROBOTS_ASKED, Reason.BUSY})
 """For these a worker with a slice waits. A delay is part of its work."""
 
 
 @dataclass(frozen=True)
-class HostLook:
+class HostTiming:
     """The state of a host with pages of one crawl. Every `..._in` is in seconds from now; 0 or less = passed."""
 
     rest_in: float = 0.0  # until this crawl hands out its pages again
@@ -263,7 +262,7 @@ class HostLook:
     connections: int = 0  # in use, by all crawls
     allowed: int = 1  # connections at a time
     robots_asked: bool = False  # its robots.txt is being requested
-    trouble: str = ""  # the last error of its first page
+    robots_unreachable: bool = False  # its first page waits for its robots.txt
     is_new: bool = False  # its first page was never requested
 
     @property
@@ -276,7 +275,7 @@ class HostLook:
         return self.connections >= self.allowed
 
 
-def what_holds(look: HostLook) -> tuple[float, Reason]:
+def wait_reason(look: HostTiming) -> tuple[float, Reason]:
     """Seconds until a host may be requested, and why not sooner.
 
     1. A stop of the server comes first.
@@ -291,7 +290,7 @@ def what_holds(look: HostLook) -> tuple[float, Reason]:
     if 0 < look.due_in == longest:
         if look.is_new:
             return longest, Reason.LATER
-        return longest, Reason.ROBOTS_AGAIN if look.trouble.startswith(NOT_HAD) else Reason.RETRY
+        return longest, Reason.ROBOTS_AGAIN if look.robots_unreachable else Reason.RETRY
     if look.probe_in > 0:
         return longest, Reason.PROBE
     if look.robots_asked:
@@ -304,7 +303,7 @@ def what_holds(look: HostLook) -> tuple[float, Reason]:
     return longest, _reason_of_delay(look) if is_its_delay else Reason.AGAIN
 
 
-def _reason_of_delay(look: HostLook) -> Reason:
+def _reason_of_delay(look: HostTiming) -> Reason:
     """The longest delay; of equal ones the first of this list."""
     delays = [
         (look.chosen, Reason.DELAY),
@@ -345,7 +344,7 @@ class HostWait:
         return sum(used.connections for used in self.used)
 
 
-def why_not_now(wait: HostWait) -> str:
+def wait_text(wait: HostWait) -> str:
     """One sentence: why a crawl waits for this host."""
     host, seconds = wait.host, duration(wait.next_in)
     every = f", one request in {duration(wait.delay)}" if wait.delay > 0 else ""

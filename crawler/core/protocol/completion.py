@@ -95,7 +95,7 @@ def verdict(queue_side: QueueSide, *, open_pages: bool) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Signs:
+class Liveness:
     """The state of a running crawl that any process can read."""
 
     locked: bool  # a tick is running
@@ -133,7 +133,7 @@ def rest_after(took: float, next_in: float | None) -> float:
     return min(usual, soon, MAX_CHECK_INTERVAL_S)
 
 
-def needs_tick(signs: Signs, now: float) -> bool:
+def needs_tick(signs: Liveness, now: float) -> bool:
     """Whether a process should enqueue a tick: there is work for the manager, and no tick is running or queued."""
     if signs.locked or signs.tick_coming:
         return False

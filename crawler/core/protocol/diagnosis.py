@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
-from crawler.core.politeness.host_rules import HostWait, Reason, why_not_now
+from crawler.core.politeness.host_rules import HostWait, Reason, wait_text
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.holds import HoldReason, credentials_message, hold_message, login_message
 from crawler.core.text.quantities import count, counted, duration
@@ -263,7 +263,7 @@ def _closing(facts: Facts) -> Iterator[str]:
 def _in_hand(facts: Facts) -> Iterator[str]:
     """The batches that are handed out."""
     if (fetching := facts.batches_in(Hold.FETCHING)) and facts.held_up:
-        yield why_not_now(facts.held_up[0])
+        yield wait_text(facts.held_up[0])
         yield f"{_are(fetching)} held by a worker that waits for this."
     elif fetching:
         yield f"{_are(fetching)} being fetched right now."
@@ -317,7 +317,7 @@ def _waiting(facts: Facts) -> Iterator[str]:
         return
     first = facts.hosts[0]
     if first.reason is not Reason.NOTHING:
-        yield why_not_now(first)
+        yield wait_text(first)
     else:
         ready = [host for host in facts.hosts if host.reason is Reason.NOTHING]
         hosts = first.host if len(ready) == 1 else f"{first.host} and {counted(len(ready) - 1, 'other host')}"

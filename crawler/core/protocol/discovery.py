@@ -55,7 +55,7 @@ class Discovery(msgspec.Struct, frozen=True):
         return key_of(f"sitemap {self.url}" if self.kind == SITEMAP else self.url)
 
     @property
-    def fact(self) -> bytes:
+    def seen_key(self) -> bytes:
         """The entry of the seen-set: the table has the row, and knows that it is linked, or in a sitemap."""
         return key_of(f"listed {self.url}") if self.in_sitemap else self.key
 

@@ -26,7 +26,7 @@ RATE_WINDOW_S = 10.0
 
 
 @dataclass(frozen=True)
-class Standing:
+class Completion:
     """How far a crawl is: `done` of `total` pages; 0 <= done <= total."""
 
     done: int
@@ -39,7 +39,7 @@ class Standing:
         return 100 * self.done // self.total if self.total else 0
 
 
-def standing(tallies: Tallies, max_pages: int | None) -> Standing:
+def standing(tallies: Tallies, max_pages: int | None) -> Completion:
     """How far a crawl with these tallies is.
 
     Without a page limit every known page counts, and a cancelled one is not done. With one only requested pages count,
@@ -47,9 +47,9 @@ def standing(tallies: Tallies, max_pages: int | None) -> Standing:
     """
     if max_pages is None:
         done = tallies.closed - tallies.in_category(Category.CANCELLED)
-        return Standing(done, max(done, tallies.discovered), at_most=False)
+        return Completion(done, max(done, tallies.discovered), at_most=False)
     known = tallies.discovered - tallies.in_category(Category.SKIPPED)
-    return Standing(tallies.asked, max(tallies.asked, min(known, max_pages)), at_most=known >= max_pages)
+    return Completion(tallies.asked, max(tallies.asked, min(known, max_pages)), at_most=known >= max_pages)
 
 
 def ran_seconds(began: datetime, until: datetime, idle: float, paused_at: datetime | None) -> float:
@@ -158,13 +158,13 @@ def line(values: Sequence[tuple[float, float]]) -> Line | None:
     if len(values) < 2 or values[-1][0] <= values[0][0]:
         return None
     begin, end = values[0][0], values[-1][0]
-    top = nice(max(value for _, value in values))
+    top = round_axis(max(value for _, value in values))
     places = [(WIDTH * (when - begin) / (end - begin), HEIGHT * (1 - value / top)) for when, value in values]
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     return Line(points, f"0,{HEIGHT} {points} {WIDTH},{HEIGHT}", top)
 
 
-def nice(most: float) -> float:
+def round_axis(most: float) -> float:
     """The least round number that is not below this, and at least 1: 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20 ..."""
     scale = 1.0
     while most > 10 * scale:

@@ -13,7 +13,7 @@ from itertools import chain
 from crawler.core.robots.rules import Rule, rule_of, target_of
 
 MAX_BYTES = 512_000  # read of a robots.txt; RFC 9309, 2.5 asks for at least 500 kibibytes
-NOT_HAD = "robots.txt could not be had"  # prefix of the error of a page that waits for its host's robots.txt
+NOT_FETCHED = "robots.txt could not be fetched"  # how the error of a page begins that waits for it
 
 _ANYONE = "*"
 _LINE_END = re.compile("\r\n|\r|\n")

@@ -106,7 +106,7 @@ def _page_at(url: str, entry: SitemapEntry, parent_id: int) -> Discovery:
     )
 
 
-def to_begin_with(start_urls: Sequence[str], options: CrawlOptions) -> list[Discovery]:
+def initial_sitemaps(start_urls: Sequence[str], options: CrawlOptions) -> list[Discovery]:
     """The first sitemaps of a crawl of these normalised URLs. Those in robots.txt are added when it is read."""
     usual = default_places(start_urls) if options.sitemaps else ()
     return [sitemap_at(url) for url in dict.fromkeys((*usual, *options.sitemap_urls))]

@@ -11,7 +11,7 @@ from crawler.core.errors import BadInput
 from crawler.core.url_lists.json_lines import has_objects, row_of
 from crawler.core.url_lists.reader import MAX_BYTES, NUL, Columns, Layout, Line, layout_of, lines_of, rows_of
 from crawler.core.url_lists.values import BadValue, Values, values_of
-from crawler.core.urls.normalise import from_person, normalise
+from crawler.core.urls.normalise import normalise, parse_user_url
 
 PROBED_LINES = 1000  # a file without a URL among them is no URL list
 MAX_LINES = 50_000_000
@@ -130,10 +130,10 @@ def _field(fields: list[str], place: int | None) -> str:
 
 def _judged(number: int, typed: str, values: Values = _USUAL) -> Entry | Invalid:
     url = normalise(typed) if typed.startswith(_SCHEMES) and "\t" not in typed else None
-    if url is not None:  # as `from_person` would, in a third of the time
+    if url is not None:  # as `parse_user_url` would, in a third of the time
         return Entry(number, url, *values)
     try:
-        return Entry(number, from_person(typed), *values)
+        return Entry(number, parse_user_url(typed), *values)
     except BadInput as error:
         return Invalid(number, typed, error.message)
 

@@ -9,7 +9,7 @@ from enum import Enum
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.patterns import Patterns
 from crawler.core.urls.logout import is_logout_url
-from crawler.core.urls.normalise import host_of, host_typed, prefix_typed, site_of
+from crawler.core.urls.normalise import host_of, parse_user_host, parse_user_prefix, site_of
 from crawler.core.urls.query_params import Parameters
 
 
@@ -51,13 +51,13 @@ class Scope:
     def of(cls, start_urls: Sequence[str], options: CrawlOptions) -> Scope:
         """The scope of a crawl over these normalised start URLs. The options have passed `check_options`."""
         starts = frozenset(site_of(host_of(url)) for url in start_urls)
-        hosts = [host_typed(typed) for typed in options.hosts]
+        hosts = [parse_user_host(typed) for typed in options.hosts]
         below = [f".{site}" for site in sorted(starts)] if options.subdomains else []
         return cls(
             starts=frozenset(start_urls),
             sites=starts | {site_of(host) for host in hosts if not host.startswith("*.")},
             below=(*below, *(host[1:] for host in hosts if host.startswith("*."))),
-            prefixes=tuple(prefix_typed(typed) for typed in options.path_prefixes),
+            prefixes=tuple(parse_user_prefix(typed) for typed in options.path_prefixes),
             include=Patterns.of(options.include),
             exclude=Patterns.of(options.exclude),
             dropped=Parameters.of(options.drop_parameters),

@@ -207,7 +207,7 @@ def key_of(url: str) -> bytes:
     return blake2b(url.encode(), digest_size=16).digest()
 
 
-def from_person(text: str) -> str:
+def parse_user_url(text: str) -> str:
     """The normalised URL of a start URL that a user typed, or BadInput("start_urls") saying what to type instead.
 
     A missing scheme means https, or http where TLS is unlikely: localhost, a numeric address, or a port other than 443
@@ -277,14 +277,14 @@ def check_prefix(field: str, typed: str) -> None:
         raise BadInput(field, f"{typed!r} is not the beginning of a path; write one such as /docs/.")
 
 
-def host_typed(typed: str) -> str:
+def parse_user_host(typed: str) -> str:
     """The normal form of input that passed `check_host`, as `host_of` returns it; with "*." before it if typed."""
     star = BELOW if typed.strip().startswith(BELOW) else ""
     url = normalise(f"http://{typed.strip().removeprefix(BELOW)}/")
     return star + (host_of(url).removesuffix(":443") if url else typed.strip())
 
 
-def prefix_typed(typed: str) -> str:
+def parse_user_prefix(typed: str) -> str:
     """The normal form of input that passed `check_prefix`, as in normalised URLs."""
     url = normalise(f"http://host{typed.strip()}")
     return url.removeprefix("http://host") if url else typed.strip()

@@ -29,7 +29,7 @@ from crawler.storage import response_cache
 
 EVERY = 1.0  # seconds
 SWEEP_EVERY = 60.0  # seconds
-SAY_AGAIN = 60.0  # seconds between two log lines about the same outage
+LOG_INTERVAL_S = 60.0  # seconds between two log lines about the same outage
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Clock:
         self._sweep_at = now + (EVERY if delete.delete_past_retention(moment) else SWEEP_EVERY)
 
     def _say(self, error: Exception, now: float) -> None:
-        if self._said_at is not None and now - self._said_at < SAY_AGAIN:
+        if self._said_at is not None and now - self._said_at < LOG_INTERVAL_S:
             return
         self._said_at = now
         log.warning("The clock waits: %s", (str(error) or type(error).__name__).splitlines()[0])

@@ -8,7 +8,7 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls import kept_extraction
 from crawler.encryption import seal
 from crawler.fetcher.preview import Preview, preview
@@ -31,7 +31,7 @@ exit codes:
 """
 
 MAX_LENGTH = 200  # characters of a value
-TELL_EVERY_S = 5.0  # how often the progress over kept HTML is told
+PROGRESS_INTERVAL_S = 5.0  # how often the progress over kept HTML is told
 
 
 class Command(CrawlerCommand):
@@ -70,7 +70,7 @@ class Command(CrawlerCommand):
         tried = preview(
             options["url"],
             chosen,
-            start_urls=[from_person(options["url"])],
+            start_urls=[parse_user_url(options["url"])],
             allow_private=options["allow_private"],
             sealed=seal(credentials_of(options)),
         )
@@ -83,7 +83,7 @@ class Command(CrawlerCommand):
         """In this process, whether workers run or not; one that is interrupted is finished by workers."""
         crawl = crawl_of(options["url"])
         begun = kept_extraction.start(crawl, rules_in(options["fields"]))
-        while not kept_extraction.work(crawl.id, for_seconds=TELL_EVERY_S):
+        while not kept_extraction.work(crawl.id, for_seconds=PROGRESS_INTERVAL_S):
             begun.refresh_from_db()
             self.say(text.kept_extraction(begun))
         begun.refresh_from_db()

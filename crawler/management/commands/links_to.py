@@ -8,7 +8,7 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import one_line
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Page
@@ -38,7 +38,7 @@ class Command(CrawlerCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
     def perform(self, options: dict[str, Any]) -> int:
-        crawl, url = crawl_of(options["id"]), from_person(options["url"])
+        crawl, url = crawl_of(options["id"]), parse_user_url(options["url"])
         if not Page.objects.filter(crawl=crawl, url=url).exists():
             raise BadInput("url", f"The crawl has no page {url}; `manage.py export` lists its pages.")
         found = inlinks(crawl, url)

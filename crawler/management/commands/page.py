@@ -10,7 +10,7 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.core.pages.page_fields import label
 from crawler.core.text.sanitize import one_line
-from crawler.core.urls.normalise import from_person, key_of
+from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Page
@@ -50,7 +50,7 @@ class Command(CrawlerCommand):
     def perform(self, options: dict[str, Any]) -> int:
         if not 0 <= options["links"] <= MAX_LINKS:
             raise BadInput("links", f"The number of links must be between 0 and {MAX_LINKS:,}, not {options['links']}.")
-        crawl, url = crawl_of(options["id"]), from_person(options["url"])
+        crawl, url = crawl_of(options["id"]), parse_user_url(options["url"])
         page = Page.objects.filter(crawl=crawl, key=key_of(url)).first()
         if page is None:
             raise BadInput("url", f"The crawl has no page {url}; `manage.py export` lists its pages.")

@@ -51,7 +51,7 @@ def _line(page: int, url: str, outcome: str, http_status: int | None, *rest: str
 
 def _answers(crawl: Crawl) -> Lines:
     counted = site_pages(crawl).order_by().values_list("outcome", "http_status").annotate(pages=Count("id"))
-    groups = result_cache.worked_out("statuses", lambda: list(counted), crawl)
+    groups = result_cache.cached("statuses", lambda: list(counted), crawl)
     return Listed([_answer_line(*group) for group in sorted(groups, key=_first_answers)])
 
 
@@ -93,7 +93,7 @@ STATUSES = Report(
 
 def _depths(crawl: Crawl) -> Lines:
     counted = site_pages(crawl).order_by("depth").values_list("depth").annotate(pages=Count("id"))
-    groups = result_cache.worked_out("depths", lambda: list(counted), crawl)
+    groups = result_cache.cached("depths", lambda: list(counted), crawl)
     return Listed([Line((depth, pages), part=str(depth)) for depth, pages in groups])
 
 
@@ -124,7 +124,7 @@ DEPTHS = Report(
 def _types(crawl: Crawl) -> Lines:
     answered = site_pages(crawl).filter(http_status__isnull=False).order_by().values_list("content_type")
     counted = answered.annotate(pages=Count("id"), bytes=Sum("bytes"))
-    types = result_cache.worked_out("content-types", lambda: list(counted), crawl)
+    types = result_cache.cached("content-types", lambda: list(counted), crawl)
     groups = sorted(types, key=lambda group: (-group[1], group[0]))
     return Listed([Line((name or "not said", pages, size), part=name or UNSAID) for name, pages, size in groups])
 

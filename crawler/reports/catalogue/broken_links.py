@@ -74,7 +74,7 @@ def redirects(crawl: Crawl) -> QuerySet[Page]:
 
 
 def _lines(of: Of, crawl: Crawl) -> Lines:
-    ranking = result_cache.worked_out(f"linked-{of.__name__}", lambda: _ranking(of, crawl), crawl)
+    ranking = result_cache.cached(f"linked-{of.__name__}", lambda: _ranking(of, crawl), crawl)
     return Ranked(ranking, _ranked_lines)
 
 

@@ -21,7 +21,7 @@ CONFLICTS = {
 
 
 def _lines(crawl: Crawl) -> Lines:
-    found = result_cache.worked_out("canonical-conflicts", lambda: _found(crawl), crawl)
+    found = result_cache.cached("canonical-conflicts", lambda: _found(crawl), crawl)
     return Listed([Line((url, canonical, CONFLICTS[Conflict(said)]), page) for page, url, canonical, said in found])
 
 

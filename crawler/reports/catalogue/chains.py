@@ -21,7 +21,7 @@ _BY_WAY_OF = Column("by_way_of", "By way of", Kind.URL)
 
 
 def _chains(crawl: Crawl, *, loops: bool) -> list[Chain]:
-    return result_cache.worked_out("loops" if loops else "chains", lambda: _followed(crawl, loops=loops), crawl)
+    return result_cache.cached("loops" if loops else "chains", lambda: _followed(crawl, loops=loops), crawl)
 
 
 def _followed(crawl: Crawl, *, loops: bool) -> list[Chain]:

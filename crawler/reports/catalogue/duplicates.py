@@ -75,7 +75,7 @@ def _groups(crawl: Crawl) -> QuerySet[Any, Any]:
 
 
 def _lines(crawl: Crawl) -> Lines:
-    sizes = result_cache.worked_out("same-content", lambda: list(_groups(crawl).values_list("first", "pages")), crawl)
+    sizes = result_cache.cached("same-content", lambda: list(_groups(crawl).values_list("first", "pages")), crawl)
     return Ranked(sizes, _group_lines)
 
 
@@ -109,7 +109,7 @@ def _with_digest(page: int, digest: bytes, *cells: Any) -> Line:
 
 def _alike(crawl: Crawl) -> list[array[int]]:
     """Groups with more than one text; pages with the same text have their own report."""
-    return result_cache.worked_out("alike", lambda: _compared(crawl), crawl)
+    return result_cache.cached("alike", lambda: _compared(crawl), crawl)
 
 
 def _compared(crawl: Crawl) -> list[array[int]]:

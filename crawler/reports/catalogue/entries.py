@@ -84,7 +84,7 @@ def numbers_of(crawl: Crawl, budget: float | None = None, now: Callable[[], floa
     One query counts all reports over pages that meet a condition; each of the others has its own query.
     """
     wanted = {_key(crawl, report): report for report in REPORTS if not report.lacking(crawl)}
-    found: dict[str, int] = result_cache.numbers_about(crawl).get_many(wanted)
+    found: dict[str, int] = result_cache.cache_for(crawl).get_many(wanted)
     rest = [key for key in wanted if key not in found]
     _count(crawl, {key: wanted[key] for key in rest if wanted[key].which is not None}, found)
     began = now()
@@ -101,7 +101,7 @@ def numbers_of(crawl: Crawl, budget: float | None = None, now: Callable[[], floa
 def number_of(crawl: Crawl, report: Report) -> int:
     """The number of this report."""
     key = _key(crawl, report)
-    known: int | None = result_cache.numbers_about(crawl).get(key)
+    known: int | None = result_cache.cache_for(crawl).get(key)
     if known is None:
         known = report.count(crawl)
         _keep(crawl, {key: known})
@@ -120,7 +120,7 @@ def _count(crawl: Crawl, reports: dict[str, Report], found: dict[str, int]) -> N
 
 
 def _keep(crawl: Crawl, numbers: dict[str, int]) -> None:
-    result_cache.numbers_about(crawl).set_many(numbers, KEPT if crawl.is_over else KEPT_WHILE_RUNNING)
+    result_cache.cache_for(crawl).set_many(numbers, KEPT if crawl.is_over else KEPT_WHILE_RUNNING)
 
 
 def _key(crawl: Crawl, report: Report) -> str:

@@ -28,7 +28,7 @@ class _Host:
 
 def _lines(crawl: Crawl) -> Lines:
     return Listed(
-        [Line(cells, part=str(cells[0])) for cells in result_cache.worked_out("hosts", lambda: _read(crawl), crawl)]
+        [Line(cells, part=str(cells[0])) for cells in result_cache.cached("hosts", lambda: _read(crawl), crawl)]
     )
 
 

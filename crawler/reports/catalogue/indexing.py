@@ -71,7 +71,7 @@ def _left_out(crawl: Crawl) -> QuerySet[Any, Any]:
 
 def _lines(crawl: Crawl) -> Lines:
     counted = _left_out(crawl).order_by().values_list("why").annotate(pages=Count("id"))
-    pages = result_cache.worked_out("non-indexable", lambda: dict(counted), crawl)
+    pages = result_cache.cached("non-indexable", lambda: dict(counted), crawl)
     return Listed([Line((REASONS[why], pages[why]), part=why) for why in REASONS if why in pages])
 
 

@@ -45,9 +45,7 @@ def _groups(text: str, crawl: Crawl) -> QuerySet[Any, Any]:
 
 
 def _group_lines(text: str, crawl: Crawl) -> Ranked:
-    sizes = result_cache.worked_out(
-        f"same-{text}", lambda: list(_groups(text, crawl).values_list("first", "pages")), crawl
-    )
+    sizes = result_cache.cached(f"same-{text}", lambda: list(_groups(text, crawl).values_list("first", "pages")), crawl)
     return Ranked(sizes, partial(_texts, text))
 
 

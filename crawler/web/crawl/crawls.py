@@ -152,7 +152,7 @@ def report_of(crawl: Crawl) -> dict[str, Any] | None:
     }
 
 
-MAY_LOOK = {
+DENIED_MESSAGES = {
     Right.SEE: "",  # a user who may not look gets a 404
     Right.CONTROL: "You may look at this crawl, but not move it. Ask its owner to let your group control it.",
     Right.OWN: "You may look at this crawl, but this is for its owner to do.",
@@ -279,7 +279,7 @@ def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:
     user may only look at."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     if not may(request.user, right, crawl):
-        raise PermissionDenied(MAY_LOOK[right])
+        raise PermissionDenied(DENIED_MESSAGES[right])
     return crawl
 
 

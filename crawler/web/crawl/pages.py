@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.capabilities.content.storage import Gone, content_of, ending_of, is_kept, media_type_of
+from crawler.capabilities.content.storage import ObjectMissing, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.options import catalogue as options
@@ -175,7 +175,7 @@ def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) 
         raise Http404("This page has no content of this form.")
     try:
         content = content_of(facts, form)
-    except (Gone, Broken) as error:
+    except (ObjectMissing, Broken) as error:
         return _guarded(HttpResponse(f"This cannot be shown: {error}.\n", status=410, content_type="text/plain"))
     to_save = form in (options.WARC, PDF) or "download" in request.GET
     kind = media_type_of(form, crawl)

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from crawler.core.pages.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.protocol.completion import FOLLOWS, Ended, State
 from crawler.core.protocol.diagnosis import AUTOSCALED
-from crawler.core.protocol.progress import Standing
+from crawler.core.protocol.progress import Completion
 from crawler.models import Crawl, Delivery, KeptExtraction
 from crawler.reports import hooks, text, traps
 from crawler.reports.comparison import from_memory
@@ -167,10 +167,10 @@ def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
     }
 
 
-def _pages(stands: Standing) -> str:
+def _pages(stands: Completion) -> str:
     """The number of pages; with a page limit, how many of the allowed ones."""
     if stands.at_most:
-        return text.how_far(stands.done, stands.total, at_most=True)
+        return text.progress_text(stands.done, stands.total, at_most=True)
     return text.counted(stands.total, "page")
 
 
@@ -196,7 +196,7 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
         "summary": _summary(crawl, progress),
         "loading": _loading(crawl),
         "percent": f"{progress['percent']} %",
-        "at_most": text.how_far(progress["done"], progress["total"], at_most=True) if progress["at_most"] else "",
+        "at_most": text.progress_text(progress["done"], progress["total"], at_most=True) if progress["at_most"] else "",
         "discovered": text.count(progress["discovered"]),
         "open": text.count(progress["open"]),
         "fetched": text.count(receipt["fetched"]),
@@ -221,7 +221,7 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
     receipt = progress["receipt"]
     pages, took = text.counted(receipt["discovered"], "page"), text.duration(receipt["seconds"])
     if progress["at_most"]:
-        pages = text.how_far(progress["done"], progress["total"], at_most=True)
+        pages = text.progress_text(progress["done"], progress["total"], at_most=True)
     state = State(crawl.state)
     match state:
         case State.FINISHED:

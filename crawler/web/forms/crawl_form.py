@@ -19,7 +19,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options.catalogue import DEFAULTS, MAY_BE_SECRET, CrawlOptions, check_options
 from crawler.core.options.presets import Preset, applied, found_in
 from crawler.core.urls import query_params
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls.credentials import own_hosts, taken_over
 from crawler.crawls.schedules import timetable_of
 from crawler.encryption import seal, shown
@@ -143,7 +143,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         """The chosen options, not validated yet. An empty field means the default, a zero does not."""
         typed = {name: self.cleaned_data[name] for name in CrawlOptions.__struct_fields__ if name in self.cleaned_data}
         chosen = {name: _plain(value) for name, value in typed.items() if value not in (None, "")}
-        chosen |= {name: tuple(fields.meant(self._kept, chosen[name])) for name in MAY_BE_SECRET}
+        chosen |= {name: tuple(fields.unmasked(self._kept, chosen[name])) for name in MAY_BE_SECRET}
         chosen["notify_events"] = chosen["notify_events"] or DEFAULTS.notify_events
         chosen["drop_parameters"] = query_params.chosen(
             self.cleaned_data["drop_parameters"], keep_tracking=self.cleaned_data["keep_parameters"]
@@ -184,7 +184,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         return bool(self.files.get("upload")) and self.data.get("preset", Preset.LIST) == Preset.LIST
 
     def _start_urls(self) -> list[str]:
-        return [from_person(typed) for typed in self.cleaned_data["start_urls"]]
+        return [parse_user_url(typed) for typed in self.cleaned_data["start_urls"]]
 
     def _offer_credentials(self) -> None:
         """Show the box that reuses credentials if there are some, or if it was checked for some that are gone."""
@@ -310,7 +310,7 @@ def complaints(form: CrawlForm, name: str) -> list[str]:
 def _judge(form: CrawlForm, name: str, value: Any) -> None:
     """BadInput when a crawl could not be started with this value."""
     if name == "start_urls":
-        applied(Preset(form.chosen_preset), CrawlOptions(), [from_person(typed) for typed in value])
+        applied(Preset(form.chosen_preset), CrawlOptions(), [parse_user_url(typed) for typed in value])
     elif name == "schedule":
         timetable_of(value)
     else:

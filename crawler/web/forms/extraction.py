@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from crawler.accounts.slow_calls import slow_call
 from crawler.core.errors import BadInput, TooBusy
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from crawler.fetcher.preview import Preview, preview
 from crawler.web.crawl.crawls import crawl_named
 from crawler.web.decorators import page, person
@@ -57,7 +57,7 @@ def _tried(form: CrawlForm) -> Preview:
     return preview(
         typed,
         form.options(),
-        start_urls=[from_person(url) for url in urls],
+        start_urls=[parse_user_url(url) for url in urls],
         allow_private=form.private_allowed,
         sealed=form.sealed(),
     )

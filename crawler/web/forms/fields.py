@@ -148,7 +148,7 @@ def shown(kept: Kept, addresses: Sequence[str]) -> list[str]:
     return [lines.get(address, address) for address in addresses]
 
 
-def meant(kept: Kept, typed: Sequence[str]) -> list[str]:
+def unmasked(kept: Kept, typed: Sequence[str]) -> list[str]:
     """The input, with addresses in place of placeholders."""
     return [kept.get(line, line) for line in typed]
 

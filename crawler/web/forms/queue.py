@@ -84,7 +84,7 @@ class ChangeForm(forms.Form):
     def values(self) -> dict[str, Any]:
         """The options with their new values; an empty field means the default, that of the log-in no change."""
         values = {name: self.cleaned_data[name] for name in self._names}
-        values |= {name: fields.meant(self._kept, values[name]) for name in MAY_BE_SECRET if name in values}
+        values |= {name: fields.unmasked(self._kept, values[name]) for name in MAY_BE_SECRET if name in values}
         values = {name: None if value in ("", []) else value for name, value in values.items()}
         typed = self.cleaned_data.get("login_fields")
         return {**values, "login_fields": typed} if typed else values

@@ -173,7 +173,7 @@ def _note(page: Page) -> str:
     return ": ".join(filter(None, [KINDS.get(page.kind), said]))
 
 
-def ways(query: PagesQuery, shown: TablePage) -> dict[str, str]:
+def page_links(query: PagesQuery, shown: TablePage) -> dict[str, str]:
     """The query strings of the previous, next, first and last rows; "" where there are none."""
     start, end = query.from_the_start(), query.from_the_end()
     if not shown.pages:
@@ -264,7 +264,7 @@ def _shown(request: HttpRequest, crawl: Crawl, form: PagesForm) -> dict[str, obj
         "heads": heads,
         "rows": found,
         "count": counted(shown),
-        "ways": ways(query, shown),
+        "page_links": page_links(query, shown),
         "files": [(name, words, urlencode(query.from_the_start().pairs())) for name, words in FILES.items()],
         "narrowed": query.is_narrowed,
         "again": _again(request, crawl, query, shown),

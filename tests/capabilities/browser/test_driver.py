@@ -74,7 +74,7 @@ def test_a_crash_fails_the_pages_under_way_and_the_next_page_gets_a_new_browser(
 def test_a_crash_of_playwright_is_a_crash_too(
     program: Path, proxy: GuardProxy, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "PULSE_S", 1.0)
+    monkeypatch.setattr(driver, "LIVENESS_INTERVAL_S", 1.0)
     monkeypatch.setattr(driver, "ANSWER_S", 3.0)
     others = below(os.getpid())  # the browser of another test
     with own_browser(proxy) as pages, ThreadPoolExecutor() as threads:

@@ -26,9 +26,9 @@ def test_it_is_worn_after_so_many_pages(
     browser_worker: BrowserWorker, monkeypatch: pytest.MonkeyPatch, pages: int, is_worn: bool
 ) -> None:
     monkeypatch.setattr(Renderer, "pages", pages)
-    assert browser_worker._is_worn() is is_worn
+    assert browser_worker._should_recycle() is is_worn
 
 
 def test_it_is_worn_after_so_many_jobs_like_any_worker(browser_worker: BrowserWorker, settings: Any) -> None:
     settings.CRAWLER_WORKER_JOBS = 0
-    assert browser_worker._is_worn()
+    assert browser_worker._should_recycle()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import Gone, Reader, delete_of, objects_of, packed, unpacked
+from crawler.capabilities.content.storage import ObjectMissing, Reader, delete_of, objects_of, packed, unpacked
 from crawler.core.errors import ServiceDown
 from crawler.core.text.gzip import Broken
 from tests.capabilities.content.storages import AWAY, FULL, kept_in
@@ -87,10 +87,10 @@ def test_a_temporary_file_that_cannot_grow_costs_one_page(monkeypatch: pytest.Mo
 def test_what_is_gone_or_cut_is_told(folder: Path) -> None:
     place = kept(Shelf("crawl", "batch"), {"html": packed(b"one")})[0]["html"]
     (folder / place[0]).write_bytes(b"short")
-    with Reader() as reader, pytest.raises(Gone, match="shorter than it was"):
+    with Reader() as reader, pytest.raises(ObjectMissing, match="shorter than it was"):
         reader.read(tuple(place))
     (folder / place[0]).unlink()
-    with Reader() as reader, pytest.raises(Gone, match="not in the storage any more"):
+    with Reader() as reader, pytest.raises(ObjectMissing, match="not in the storage any more"):
         reader.read(tuple(place))
     with pytest.raises(Broken):
         unpacked(b"no gzip", 99)

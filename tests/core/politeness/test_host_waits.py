@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.politeness.host_rules import HostLook, HostWait, Reason, Used, what_holds, why_not_now
-from crawler.core.robots.robots_txt import NOT_HAD
+from crawler.core.politeness.host_rules import HostTiming, HostWait, Reason, Used, wait_reason, wait_text
+from crawler.core.robots.robots_txt import NOT_FETCHED
 from tests.text_files import listed
 
-FREE = HostLook(connections=0, allowed=4)
+FREE = HostTiming(connections=0, allowed=4)
 UNTIL = 1_800_000_200.0  # 08:03:20 UTC
 
-CAUSES: list[tuple[str, HostLook, tuple[float, Reason]]] = [
+CAUSES: list[tuple[str, HostTiming, tuple[float, Reason]]] = [
     ("nothing is in the way", FREE, (0.0, Reason.NOTHING)),
     (
         "moments that have passed",
@@ -34,7 +34,7 @@ CAUSES: list[tuple[str, HostLook, tuple[float, Reason]]] = [
     ("its robots.txt is being asked for", replace(FREE, rest_in=0.5, robots_asked=True), (0.5, Reason.ROBOTS_ASKED)),
     (
         "its robots.txt is asked for again",
-        replace(FREE, due_in=4.0, trouble=f"{NOT_HAD}, so nothing may be fetched: it answered 503"),
+        replace(FREE, due_in=4.0, robots_unreachable=True),
         (4.0, Reason.ROBOTS_AGAIN),
     ),
     ("all connections are in use", replace(FREE, connections=4), (0.0, Reason.BUSY)),
@@ -59,15 +59,15 @@ CAUSES: list[tuple[str, HostLook, tuple[float, Reason]]] = [
     ("a page has a later time", replace(FREE, due_in=8.0, chosen=3.0, is_new=True), (8.0, Reason.LATER)),
     (
         "another crawl with a delay has the only connection",
-        HostLook(rest_in=1.0, asked_ago=0.5, others=1.0, connections=1, allowed=1),
+        HostTiming(rest_in=1.0, asked_ago=0.5, others=1.0, connections=1, allowed=1),
         (1.0, Reason.BUSY),
     ),
 ]
 
 
 @pytest.mark.parametrize(("look", "held"), [case[1:] for case in CAUSES], ids=[case[0] for case in CAUSES])
-def test_the_cause_is_found(look: HostLook, held: tuple[float, Reason]) -> None:
-    assert what_holds(look) == held
+def test_the_cause_is_found(look: HostTiming, held: tuple[float, Reason]) -> None:
+    assert wait_reason(look) == held
 
 
 seconds = st.floats(-10, 4000)
@@ -75,7 +75,7 @@ seconds = st.floats(-10, 4000)
 
 @given(
     st.builds(
-        HostLook,
+        HostTiming,
         rest_in=seconds,
         due_in=seconds,
         stop_in=seconds,
@@ -90,8 +90,8 @@ seconds = st.floats(-10, 4000)
         robots_asked=st.booleans(),
     )
 )
-def test_connections_are_never_blamed_while_one_is_free(look: HostLook) -> None:
-    next_in, reason = what_holds(look)
+def test_connections_are_never_blamed_while_one_is_free(look: HostTiming) -> None:
+    next_in, reason = wait_reason(look)
     assert next_in >= 0
     assert reason is not Reason.BUSY or look.connections >= look.allowed
     assert reason is not Reason.STOP or look.stop_in > 0
@@ -102,7 +102,7 @@ WAITS = {
     "it asked to wait, with a status that is not known": HostWait("a.test", 9, 240.0, Reason.STOP, until=UNTIL),
     "one page is tried first": HostWait("a.test", 9, 23.0, Reason.PROBE),
     "robots.txt is asked for": HostWait("a.test", 9, 0.0, Reason.ROBOTS_ASKED),
-    "robots.txt is asked for again": HostWait("a.test", 9, 4.0, Reason.ROBOTS_AGAIN, f"{NOT_HAD}: it answered 503"),
+    "robots.txt is asked for again": HostWait("a.test", 9, 4.0, Reason.ROBOTS_AGAIN, f"{NOT_FETCHED}: it answered 503"),
     "Crawl-delay": HostWait("a.test", 9, 12.0, Reason.ROBOTS, delay=30.0),
     "the chosen delay": HostWait("a.test", 9, 1.0, Reason.DELAY, delay=2.0),
     "another crawl's delay": HostWait("a.test", 9, 1.0, Reason.OTHERS, delay=2.0),
@@ -118,10 +118,10 @@ WAITS = {
 
 
 def test_each_cause_has_its_own_sentence_with_its_figures(golden: SnapshotAssertion) -> None:
-    assert listed({cause: why_not_now(wait) for cause, wait in WAITS.items()}) == golden
+    assert listed({cause: wait_text(wait) for cause, wait in WAITS.items()}) == golden
 
 
 def test_no_cause_lacks_a_sentence_and_no_two_share_one() -> None:
     assert {wait.reason for wait in WAITS.values()} == set(Reason)
-    said = [re.sub(r"\d", "", why_not_now(HostWait("a.test", 1, 1.0, reason, allowed=1))) for reason in Reason]
+    said = [re.sub(r"\d", "", wait_text(HostWait("a.test", 1, 1.0, reason, allowed=1))) for reason in Reason]
     assert len(set(said)) == len(Reason)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.protocol.progress import HEIGHT, WIDTH, line, nice, share
+from crawler.core.protocol.progress import HEIGHT, WIDTH, line, round_axis, share
 
 
 def test_a_line_goes_from_edge_to_edge_below_a_round_number() -> None:
@@ -24,12 +24,12 @@ def test_less_than_two_moments_are_no_line(values: list[tuple[float, float]]) ->
 
 @pytest.mark.parametrize(("most", "top"), [(0, 1), (0.2, 1), (1, 1), (1.2, 1.5), (10.6, 15), (99, 100), (5100, 7500)])
 def test_the_upper_edge_is_a_round_number(most: float, top: float) -> None:
-    assert nice(most) == top
+    assert round_axis(most) == top
 
 
 @given(st.floats(min_value=0, max_value=1e9))
 def test_nothing_is_above_the_upper_edge(most: float) -> None:
-    assert most <= nice(most) <= max(1.0, 2 * most)
+    assert most <= round_axis(most) <= max(1.0, 2 * most)
 
 
 def test_a_bar_is_as_long_as_its_share_and_one_page_can_be_seen() -> None:

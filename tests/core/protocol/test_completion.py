@@ -13,8 +13,8 @@ from crawler.core.protocol.completion import (
     MIN_CHECK_INTERVAL_S,
     REST_RATIO,
     REST_RATIO_WHEN_DUE,
+    Liveness,
     QueueSide,
-    Signs,
     Verdict,
     needs_tick,
     rest_after,
@@ -40,7 +40,7 @@ def test_anything_queued_means_going_on(held: str, open_pages: bool) -> None:
     assert verdict(queue_side, open_pages=open_pages) is Verdict.GO_ON
 
 
-def signs(**seen: Any) -> Signs:
+def signs(**seen: Any) -> Liveness:
     nothing = {
         "locked": False,
         "tick_coming": False,
@@ -49,7 +49,7 @@ def signs(**seen: Any) -> Signs:
         "overdue_leases": 0,
         "next_due": None,
     }
-    return Signs(**(nothing | seen))
+    return Liveness(**(nothing | seen))
 
 
 WAKING = [
@@ -65,7 +65,7 @@ WAKING = [
 
 
 @pytest.mark.parametrize(("seen", "expected"), [case[1:] for case in WAKING], ids=[case[0] for case in WAKING])
-def test_a_crawl_is_woken_when_nobody_else_will(seen: Signs, expected: bool) -> None:
+def test_a_crawl_is_woken_when_nobody_else_will(seen: Liveness, expected: bool) -> None:
     assert needs_tick(seen, NOW) is expected
 
 
@@ -88,7 +88,7 @@ class TestTheNextLook:
         assert rest_after(60.0, None) == rest_after(60.0, 0.0) == MAX_CHECK_INTERVAL_S
 
     def test_the_next_moment_is_the_first_of_those_to_come(self) -> None:
-        signs = Signs(
+        signs = Liveness(
             locked=True, tick_coming=False, results=0, leases=1, overdue_leases=0, next_due=90.0, next_loss=112.0
         )
         assert signs.next_moment(now=100.0) == 112.0

@@ -16,8 +16,8 @@ from crawler.core.protocol.progress import (
     DENSE_SAMPLES,
     MAX_SAMPLES,
     MIN_SAMPLE_INTERVAL_S,
+    Completion,
     Sample,
-    Standing,
     eta,
     pace,
     ran_seconds,
@@ -100,25 +100,27 @@ def test_no_end_is_foretold_when_all_is_done() -> None:
 
 
 def test_under_a_page_limit_the_total_is_what_may_be_asked_for() -> None:
-    assert standing(closed(12, of=457), 40) == Standing(12, 40, at_most=True)
-    assert standing(closed(12, of=457), None) == Standing(12, 457, at_most=False)
-    assert standing(closed(12, of=30), 40) == Standing(12, 30, at_most=False)
+    assert standing(closed(12, of=457), 40) == Completion(12, 40, at_most=True)
+    assert standing(closed(12, of=457), None) == Completion(12, 457, at_most=False)
+    assert standing(closed(12, of=30), 40) == Completion(12, 30, at_most=False)
 
 
 def test_a_page_limit_that_was_reached_is_a_hundred_per_cent() -> None:
     reached = standing(Tallies(discovered=457, outcomes={"2xx": 38, "timeout": 2, "limit": 417}), 40)
-    assert (reached, reached.percent) == (Standing(40, 40, at_most=True), 100)
+    assert (reached, reached.percent) == (Completion(40, 40, at_most=True), 100)
 
 
 def test_pages_that_are_skipped_do_not_use_up_the_page_limit() -> None:
     tallies = Tallies(discovered=100, outcomes={"2xx": 10, "robots": 25, "limit": 5})
-    assert standing(tallies, 40) == Standing(10, 40, at_most=True)
-    assert standing(tallies, 80) == Standing(10, 70, at_most=False)
+    assert standing(tallies, 40) == Completion(10, 40, at_most=True)
+    assert standing(tallies, 80) == Completion(10, 70, at_most=False)
 
 
 def test_what_was_cancelled_is_not_done() -> None:
-    assert standing(Tallies(discovered=10, outcomes={"2xx": 4, "cancelled": 6}), None) == Standing(4, 10, at_most=False)
-    assert standing(Tallies(discovered=90, outcomes={"2xx": 4, "cancelled": 86}), 8) == Standing(4, 8, at_most=True)
+    assert standing(Tallies(discovered=10, outcomes={"2xx": 4, "cancelled": 6}), None) == Completion(
+        4, 10, at_most=False
+    )
+    assert standing(Tallies(discovered=90, outcomes={"2xx": 4, "cancelled": 86}), 8) == Completion(4, 8, at_most=True)
 
 
 OUTCOMES = st.dictionaries(st.sampled_from([outcome.value for outcome in Outcome]), st.integers(0, 1000))

@@ -10,7 +10,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.discovery import Discovery, Place, discoveries
 from crawler.core.protocol.messages import SITEMAP, PageResult, SitemapEntry
-from crawler.core.sitemaps.formats import FIRST, MAX_STEPS, followed, named_by_robots, sitemap_at, to_begin_with
+from crawler.core.sitemaps.formats import FIRST, MAX_STEPS, followed, initial_sitemaps, named_by_robots, sitemap_at
 from crawler.core.urls.crawl_scope import Scope
 
 START = "https://site.local/"
@@ -109,16 +109,16 @@ def test_robots_txt_counts_whatever_came_of_the_page() -> None:
 def test_a_sitemap_that_is_linked_to_is_a_page_as_well() -> None:
     page, sitemap = Discovery(MAP, 1, 0, 7), sitemap_at(MAP)
     assert page.key != sitemap.key
-    assert page.fact != sitemap.fact
+    assert page.seen_key != sitemap.seen_key
 
 
 def test_that_a_page_is_linked_and_that_it_is_listed_are_two_facts_of_one_row() -> None:
     linked, listed = Discovery(f"{START}a", 1, 0, 7), found(SitemapEntry(f"{START}a"))[0]
     assert linked.key == listed.key
-    assert linked.fact != listed.fact
+    assert linked.seen_key != listed.seen_key
 
 
 def test_a_crawl_begins_with_the_usual_places_and_those_a_person_named() -> None:
     options = CrawlOptions(sitemaps=True, sitemap_urls=(MAP, f"{START}more.txt"))
-    assert [page.url for page in to_begin_with([START, f"{START}docs"], options)] == [MAP, f"{START}more.txt"]
-    assert to_begin_with([START], CrawlOptions()) == []
+    assert [page.url for page in initial_sitemaps([START, f"{START}docs"], options)] == [MAP, f"{START}more.txt"]
+    assert initial_sitemaps([START], CrawlOptions()) == []

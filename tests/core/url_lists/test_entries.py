@@ -11,7 +11,7 @@ from crawler.core.errors import BadInput
 from crawler.core.url_lists.entries import PROBED_LINES, Entry, Invalid, entries_of
 from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, Columns
 from crawler.core.url_lists.values import moment_of, priority_of
-from crawler.core.urls.normalise import from_person
+from crawler.core.urls.normalise import parse_user_url
 from tests.text_files import listed
 
 URL = "https://example.com/"
@@ -83,7 +83,7 @@ def test_lines_that_cannot_be_read_are_told_and_passed_over() -> None:
 def test_the_short_way_reads_a_url_as_the_long_one_does(typed: str) -> None:
     [_, found] = read(f"{URL}\n{typed}\n")
     try:
-        expected = from_person(typed)
+        expected = parse_user_url(typed)
     except BadInput:
         assert isinstance(found, Invalid)
     else:

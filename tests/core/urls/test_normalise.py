@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import (
     MAX_URL_LENGTH,
-    from_person,
     host_and_port,
     host_in_browser,
     host_of,
@@ -21,6 +20,7 @@ from crawler.core.urls.normalise import (
     linker,
     normalise,
     origin_of,
+    parse_user_url,
     resolve,
     site_of,
 )
@@ -233,7 +233,7 @@ def test_a_key_is_sixteen_bytes_and_tells_pages_apart() -> None:
     ],
 )
 def test_it_takes_a_start_url_as_people_type_it(typed: str, url: str) -> None:
-    assert from_person(typed) == url
+    assert parse_user_url(typed) == url
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_it_takes_a_start_url_as_people_type_it(typed: str, url: str) -> None:
 )
 def test_it_says_what_is_wrong_with_a_start_url(typed: str, says: str) -> None:
     with pytest.raises(BadInput) as refused:
-        from_person(typed)
+        parse_user_url(typed)
     assert refused.value.field == "start_urls"
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -274,7 +274,7 @@ def test_it_says_what_is_wrong_with_a_start_url(typed: str, says: str) -> None:
 @given(URLISH)
 def test_a_start_url_is_either_taken_or_refused_with_a_reason(typed: str) -> None:
     try:
-        url = from_person(typed)
+        url = parse_user_url(typed)
     except BadInput as refused:
         str(refused).encode()  # printable: no lone surrogates
     else:

@@ -8,7 +8,7 @@ from functools import partial
 
 from crawler.core.options.catalogue import ALWAYS
 from crawler.core.protocol.completion import State
-from crawler.frontier.browser_places import BrowserPlaces
+from crawler.frontier.browser_places import BrowserSlots
 from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -146,7 +146,7 @@ class Story(Happenings):
 
     def check_that_each_place_is_free(self) -> None:
         """However the pages ended that had them. The places are taken here."""
-        free = BrowserPlaces(self.redis).take([f"batch{number}" for number in range(LISTED)], LISTED, self.clock.now)
+        free = BrowserSlots(self.redis).take([f"batch{number}" for number in range(LISTED)], LISTED, self.clock.now)
         assert free == LISTED, f"{free} of {LISTED} places are free"
 
     # The end
