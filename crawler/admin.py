@@ -23,7 +23,7 @@ from redis import RedisError
 from crawler import conf
 from crawler.accounts.login_links import link_for
 from crawler.core.errors import BadInput, ServiceDown
-from crawler.core.options.catalogue import RECEIVERS
+from crawler.core.options.receivers import RECEIVERS
 from crawler.core.text.quantities import counted
 from crawler.crawls.delete import begin_delete
 from crawler.models import (

@@ -16,9 +16,10 @@ from crawler import clock
 from crawler.accounts.models import Allowance, ApiToken, AuditEntry, RepeatedCall, Usage
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.priorities import USUAL_PRIORITY
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.counters import Tallies
-from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
+from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.notices.models import Channel, Delivery, Notice, WebhookSecret, usual_events
 
 __all__ = [

@@ -12,11 +12,14 @@ from importlib import import_module
 from typing import TypeVar
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
-    "browser": (),
-    "scrapy": (),
+    "browser": ("options",),
+    "scrapy": ("options",),
     "hooks": (),
-    "content": (),
-    "extraction": (),
+    "cache": ("options",),
+    "extraction": ("options",),
+    "content": ("options",),
+    "login": ("options",),
+    "traps": ("options",),
 }
 """Capability -> the seams it uses. The order is that of the entries."""
 

@@ -5,4 +5,7 @@ scrapy      pages run through Scrapy, and spiders
 hooks       the operator's own classes
 extraction  fields read from pages
 content     kept content: HTML, text, Markdown, WARC, pictures
+cache       responses that are reused
+login       logging in with a form
+traps       endless series of pages
 """

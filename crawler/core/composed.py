@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast, dataclass_transform, get_origin, get_type_hints
 
 import msgspec
@@ -20,6 +21,17 @@ class Part:
         return cast(Self, struct)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What is known of a field besides its type. It stands where the field's default does."""
+
+    name: str = ""  # of the field
+
+    @property
+    def default(self) -> Any:
+        raise NotImplementedError
+
+
 class ComposedStruct(msgspec.StructMeta):
     """Makes a struct of the parts that its class inherits, its own fields, and the `parts` in its body.
 
@@ -27,7 +39,10 @@ class ComposedStruct(msgspec.StructMeta):
        unknown to them: `Part.of` has their types.
     2. All become fields of one struct. It has no base but those that are no parts, so that it is as small, and as
        fast, as one that is written in one piece. What else is in a part, such as a property, is in the struct.
+    3. A field that has an entry has the default of the entry. The struct's class has the entries.
     """
+
+    entries: dict[str, Any]
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> ComposedStruct:
         inherited = [base for base in bases if issubclass(base, Part)]
@@ -41,8 +56,20 @@ class ComposedStruct(msgspec.StructMeta):
         last = list(fields)[-1]
         for part in reversed(parts):  # of two behind one field, the first is next to it
             fields = _with(fields, part.follows or last, _fields(part))
-        given = {key: value for part in (*inherited, *parts) for key, value in _body(part).items()}
-        return super().__new__(mcs, name, others, {**given, **namespace, "__annotations__": fields}, **config)
+        for part in (*parts, *reversed(inherited)):
+            namespace = _body(part) | namespace
+        entries = {field: namespace[field] for field in fields if isinstance(namespace.get(field), Entry)}
+        namespace |= {field: entry.default for field, entry in entries.items()}
+        made = super().__new__(mcs, name, others, {**namespace, "__annotations__": fields}, **config)
+        made.entries = {field: replace(entry, name=field) for field, entry in entries.items()}
+        return made
+
+
+def part_of(fields: Mapping[str, tuple[Any, Any]], follows: str = "") -> type[Part]:
+    """A part of fields that are known only when the program runs: each with its type, and its default or entry."""
+    types = {field: hint for field, (hint, _) in fields.items()}
+    values = {field: value for field, (_, value) in fields.items()}
+    return type("Fields", (Part,), {"__annotations__": types, "follows": follows, **values})
 
 
 def _fields(part: type[Part]) -> dict[str, Any]:

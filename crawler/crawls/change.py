@@ -18,7 +18,8 @@ from crawler.accounts.permissions import installation_hosts
 from crawler.core.access.reach import Namer, check_change, private_hosts_for
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.errors import BadInput
-from crawler.core.options.catalogue import CHANGEABLE, RECEIVERS, CrawlOptions, check_options
+from crawler.core.options.catalogue import CHANGEABLE, CrawlOptions, check_options
+from crawler.core.options.receivers import RECEIVERS
 from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import login_fields_of, resealed_login

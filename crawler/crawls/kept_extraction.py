@@ -32,7 +32,8 @@ from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.html import links
 from crawler.core.html.document import document_of
 from crawler.core.html.page_metadata import Facts
-from crawler.core.options.catalogue import HTML, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.of_capabilities import HTML
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
 from crawler.core.text.controls import by_surface

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from crawler import conf
 from crawler.core.errors import BadInput
-from crawler.core.options.catalogue import SCRAPY, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.of_capabilities import SCRAPY
 from crawler.core.text.controls import by_surface
 
 WITH_SCRAPY = by_surface(command="--engine scrapy", page="Scrapy as “Engine”", api='`engine` "scrapy"')

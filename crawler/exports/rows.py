@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from crawler.capabilities.content.storage import ObjectMissing, Place, Reader
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
-from crawler.core.options.catalogue import NEVER
+from crawler.core.options.of_capabilities import NEVER
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_fields import EXPORTED, PARENT, Table, ValueType
 from crawler.core.protocol.messages import EXTERNAL

@@ -7,7 +7,7 @@ from typing import Unpack
 
 from crawler.capabilities.content import warc
 from crawler.capabilities.content.shelf import about
-from crawler.core.options.catalogue import WARC
+from crawler.core.options.of_capabilities import WARC
 from crawler.exports.rows import Chosen, check_kept, kept
 from crawler.models import Crawl
 

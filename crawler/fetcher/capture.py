@@ -20,7 +20,7 @@ from crawler.core.extraction.rules import FieldRule
 from crawler.core.html import charsets
 from crawler.core.html.document import Document
 from crawler.core.html.main_content import Readable
-from crawler.core.options import catalogue as options
+from crawler.core.options import of_capabilities as options
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.pages.rendering import PICTURES
 from crawler.core.protocol.messages import Batch, PageResult

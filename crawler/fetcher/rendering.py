@@ -10,7 +10,7 @@ import msgspec
 
 from crawler import conf, encryption
 from crawler.capabilities.browser.renderer import Renderer
-from crawler.core.options.catalogue import WARC
+from crawler.core.options.of_capabilities import WARC
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import PICTURES, UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
 from crawler.core.protocol.fetch_policy import FetchPolicy

@@ -15,7 +15,7 @@ from crawler.capabilities.scrapy import driver, messages
 from crawler.capabilities.scrapy.driver import ScrapyEnded, ScrapyExited
 from crawler.capabilities.scrapy.settings import USUAL, fixed_settings
 from crawler.core.html.document import document_of
-from crawler.core.options.catalogue import SCRAPY
+from crawler.core.options.of_capabilities import SCRAPY
 from crawler.core.pages.cache_policy import conditions
 from crawler.core.pages.hook_calls import MAX_ERROR, HookCall, type_of
 from crawler.core.pages.outcomes import Outcome, of_status

@@ -12,7 +12,7 @@ from rq.timeouts import BaseTimeoutException
 from crawler.capabilities.browser.chromium import BrowserMissing
 from crawler.capabilities.scrapy.driver import ScrapyMissing, ScrapyUnusable
 from crawler.core.errors import SealBroken
-from crawler.core.options.catalogue import AUTO
+from crawler.core.options.of_capabilities import AUTO
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.protocol.messages import PageResult, PageTask

@@ -10,7 +10,7 @@ from typing import Any, cast
 from redis import Redis
 
 from crawler.core.politeness.host_rules import Pace
-from crawler.core.protocol.messages import USUAL_PRIORITY
+from crawler.core.politeness.priorities import USUAL_PRIORITY
 from crawler.core.protocol.retries import batch_size, lanes_of
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys

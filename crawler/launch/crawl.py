@@ -66,7 +66,7 @@ def run(arguments: list[str], options: Namespace, children: Children, preloaded:
     command = load_command_class("crawler", "crawl")
     from crawler import clock, conf
     from crawler.capabilities.scrapy import driver as scrapy
-    from crawler.core.options.catalogue import NEVER, SCRAPY
+    from crawler.core.options.of_capabilities import NEVER, SCRAPY
     from crawler.core.politeness.host_rules import chosen_delay
     from crawler.launch import chromium
     from crawler.launch.autoscale import useful_workers

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from crawler.core.channels.catalogue import KINDS, listed, receiver_of
 from crawler.core.errors import BadInput
-from crawler.core.options.catalogue import CHANGEABLE, CONTENT, FORMS, OPTIONS, RECEIVERS, SITE, CrawlOptions
+from crawler.core.options.catalogue import CHANGEABLE, OPTIONS, CrawlOptions
 from crawler.core.options.events import DEFAULT_EVENTS, chosen_events
 from crawler.core.options.kinds import (
     Choice,
@@ -22,6 +22,9 @@ from crawler.core.options.kinds import (
     Text,
     Whole,
 )
+from crawler.core.options.of_capabilities import CONTENT_HEADING, FORMS
+from crawler.core.options.receivers import RECEIVERS
+from crawler.core.options.scope import SITE
 from crawler.core.urls import query_params
 from crawler.exports.formats import ENDINGS
 from crawler.management import usage
@@ -139,7 +142,7 @@ def _add_catalogue(parser: ArgumentParser) -> None:
                 _add_option(group, option)
         if heading == SITE.command:
             _add_site(group)
-        if heading == CONTENT.command:
+        if heading == CONTENT_HEADING:
             _add_content(group)
 
 

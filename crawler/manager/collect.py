@@ -12,7 +12,7 @@ from django.db import DataError
 
 from crawler import conf
 from crawler.core.errors import NewerMessage
-from crawler.core.options.catalogue import NEVER
+from crawler.core.options.of_capabilities import NEVER
 from crawler.core.protocol import retries
 from crawler.core.protocol.discovery import (
     Discovery,

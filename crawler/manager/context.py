@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from crawler import clock
-from crawler.core.options.catalogue import ALWAYS, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.politeness import host_rules
 from crawler.core.politeness.host_rules import ONE_BY_ONE, Pace
 from crawler.core.protocol import retries

@@ -9,7 +9,8 @@ from itertools import zip_longest
 
 from crawler import clock, conf
 from crawler.accounts import quotas
-from crawler.core.options.catalogue import AUTO, NEVER, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.of_capabilities import AUTO, NEVER
 from crawler.core.pages.cache_policy import NO_VALIDATORS
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.core.politeness.shares import batches_ahead
@@ -22,7 +23,7 @@ from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.ready_queue import Level, SliceOrder
 from crawler.manager.collect import process_results
 from crawler.manager.context import TickContext, queue_item, rendering_of, update_paces
-from crawler.manager.fetch_policy import batch_version, fetch_policy
+from crawler.manager.fetch_policy import fetch_policy
 from crawler.manager.limits import room_within_limits
 from crawler.manager.patterns import close_excluded
 from crawler.manager.reach import split_by_reach
@@ -279,7 +280,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
                 )
                 for lane, ids in draft.slices
             ),
-            version=batch_version(context.options),
+            version=policies[parts[draft.id].public_only].version,
             rendered=draft.rendered,
         )
         for draft in drafts

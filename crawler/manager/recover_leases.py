@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from crawler import conf
-from crawler.core.options.catalogue import EARLY, NEVER
+from crawler.core.options.of_capabilities import NEVER
+from crawler.core.options.queue import EARLY
 from crawler.core.protocol import retries
 from crawler.core.protocol.collectors import collector_of
 from crawler.crashpoints import crash_point

@@ -26,7 +26,7 @@ from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
 
 from crawler import conf
-from crawler.core.options.catalogue import SCRAPY as WITH_SCRAPY
+from crawler.core.options.of_capabilities import SCRAPY as WITH_SCRAPY
 from crawler.core.protocol.messages import Batch
 from crawler.frontier import keys, scripts
 from crawler.queueing import installation

@@ -18,7 +18,7 @@ from crawler import encryption
 from crawler.clock import Clock
 from crawler.core.errors import SealBroken, ServiceDown
 from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
-from crawler.core.options.catalogue import NEVER, SCRAPY
+from crawler.core.options.of_capabilities import NEVER, SCRAPY
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import (
     BLOCKING_REASONS,

@@ -15,8 +15,9 @@ from redis import Redis, RedisError
 
 from crawler import clock
 from crawler.core.errors import ServiceDown
-from crawler.core.options.catalogue import NEVER, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import HOOK
+from crawler.core.options.of_capabilities import NEVER
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import State
 from crawler.frontier import metrics

@@ -9,8 +9,9 @@ from crawler import clock, conf
 from crawler.core.channels.catalogue import is_encrypted, masked, shown
 from crawler.core.errors import SealBroken
 from crawler.core.options import schedule
-from crawler.core.options.catalogue import EARLY, NEVER, SCRAPY
 from crawler.core.options.events import ENDS, HOOK
+from crawler.core.options.of_capabilities import NEVER, SCRAPY
+from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.protocol.completion import Ended, State, ended, sentence
 from crawler.core.protocol.counters import adds_up

@@ -16,7 +16,8 @@ from django.db.models import QuerySet
 from redis import Redis
 
 from crawler import clock, conf
-from crawler.core.options.catalogue import NEVER, SCRAPY, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.of_capabilities import NEVER, SCRAPY
 from crawler.core.politeness import scaling
 from crawler.core.politeness.host_rules import chosen_delay, host_delay
 from crawler.core.politeness.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of

@@ -10,8 +10,10 @@ from uuid import UUID
 
 from crawler import clock
 from crawler.core.html.shells import DESCRIPTIONS
-from crawler.core.options.catalogue import ALWAYS, ENGINE
+from crawler.core.options.catalogue import OPTIONS
 from crawler.core.options.events import Event
+from crawler.core.options.kinds import Choice
+from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.protocol.completion import Ended, Limit, State
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
@@ -150,7 +152,8 @@ def why_rendered(reason: str) -> str:
 
 def engine(name: str) -> str:
     """The label of an engine; one of a newer version as it is."""
-    return ENGINE.labels.get(name, name)
+    option = OPTIONS.get("engine")
+    return option.kind.labels.get(name, name) if option and isinstance(option.kind, Choice) else name
 
 
 def list_read(report: Mapping[str, Any]) -> str:

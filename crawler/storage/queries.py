@@ -10,11 +10,12 @@ from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from crawler.core.pages.outcomes import Outcome
+from crawler.core.politeness.priorities import USUAL_PRIORITY
 from crawler.core.politeness.shares import USUAL_WEIGHT
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.counters import Tallies, Watermark, tallied
 from crawler.core.protocol.discovery import Place
-from crawler.core.protocol.messages import PAGE, USUAL_PRIORITY
+from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import key_of, site_of
 from crawler.models import Crawl, Page, SpiderRequest
 from crawler.storage.bulk import is_among

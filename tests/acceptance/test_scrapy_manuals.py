@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.options.catalogue import BUILT_IN, SCRAPY
+from crawler.core.options.of_capabilities import BUILT_IN, SCRAPY
 from tests.stack import Stack
 from tools.bench.sites import MANUALS, Manual, root_in, served
 

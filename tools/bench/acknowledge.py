@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from crawler.core.options.catalogue import EARLY, LATE
+from crawler.core.options.queue import EARLY, LATE
 from tools.bench import ours, sites
 from tools.bench.generated import Site
 from tools.bench.services import cores

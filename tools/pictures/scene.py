@@ -11,8 +11,9 @@ from django.utils import timezone
 from crawler.accounts.login_links import first_account
 from crawler.accounts.tokens import make_token
 from crawler.core.extraction.rules import FieldRule
-from crawler.core.options.catalogue import MARKDOWN, TEXT, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import Event
+from crawler.core.options.of_capabilities import MARKDOWN, TEXT
 from crawler.core.pages.rendering import SCREENSHOT
 from crawler.crawls import control
 from crawler.crawls.control import share

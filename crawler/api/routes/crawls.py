@@ -24,7 +24,8 @@ from crawler.api.schemas import crawl as shapes
 from crawler.api.schemas.start import Base, CrawlChange, CrawlStart, ListStart
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.errors import BadInput, OverQuota
-from crawler.core.options.catalogue import RECEIVERS, CrawlOptions, check_options
+from crawler.core.options.catalogue import CrawlOptions, check_options
+from crawler.core.options.receivers import RECEIVERS
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.reader import Columns
 from crawler.core.urls.normalise import parse_user_url

@@ -19,7 +19,7 @@ from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
 from crawler.capabilities.content.storage import ObjectMissing, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Scope
-from crawler.core.options import catalogue as options
+from crawler.core.options import of_capabilities as options
 from crawler.core.pages import rendering
 from crawler.core.text.gzip import Broken
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces

@@ -1,6 +1,7 @@
 """Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver`, `tab`, `page*` and
 `recorder` import it.
 
+options         its options
 renderer        renders a page for a fetch job, whose task answers what the page asks
 tab             a browser context with one page after the other
 kept_tabs       tabs that wait for another page of their site

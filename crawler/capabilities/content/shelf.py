@@ -18,7 +18,7 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import conf
 from crawler.capabilities.content import storage, warc
-from crawler.core.options.catalogue import WARC
+from crawler.core.options.of_capabilities import WARC
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from django.db.models import QuerySet
 from crawler import clock
 from crawler.core.errors import ServiceDown
 from crawler.core.html import charsets
-from crawler.core.options import catalogue as options
+from crawler.core.options import of_capabilities as options
 from crawler.core.pages import rendering
 from crawler.core.text.gzip import Broken
 from crawler.models import Crawl, Page, PageFacts

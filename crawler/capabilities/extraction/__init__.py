@@ -1,4 +1,5 @@
 """Fields read from pages by the rules of a user.
 
-xpath  XPath in a process of its own
+options  its option
+xpath    XPath in a process of its own
 """

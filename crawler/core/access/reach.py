@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from crawler.core.errors import BadInput
-from crawler.core.options.catalogue import MAY_BE_SECRET
+from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.urls.addresses import EVERYTHING
 
 NAMING = ("include", "exclude", *MAY_BE_SECRET, "login_fields")

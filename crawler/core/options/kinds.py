@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-import msgspec
-
+from crawler.core.composed import Entry, Part
 from crawler.core.errors import BadInput
+from crawler.core.options.conflicts import Conflict
 
 MAX_DAYS = 366  # of a duration
 
@@ -78,11 +78,14 @@ class Span:
 
     example: str
     empty: str = "no limit"  # what None means
+    most: float | None = None  # seconds; None = MAX_DAYS
     default: float | None = None
     metavar: str = "TIME"
     unit: str = "seconds"
 
     def problem(self, value: float | None) -> str:
+        if value is not None and self.most is not None and self.most < value <= MAX_DAYS * 86400:
+            return f"must be at most {self.most:g} seconds, not {value:g} s"
         if value is None or 0 < value <= MAX_DAYS * 86400:
             return ""
         return f"must be more than 0 seconds and at most {MAX_DAYS} days, not {value:,.10g} s"
@@ -159,10 +162,33 @@ class OptionGroup:
     heading: str  # on the page; "" = always shown, without a heading
     about: str  # in a few words
     command: str = ""  # the heading in the help of the command; "" = the command takes them in its own way
+    place: int = 0  # on the form, among the groups
+    first: tuple[str, ...] = ()  # the fields that are first on the form, also those that are no options
 
 
 @dataclass(frozen=True)
-class Option:
+class Sent:
+    """How a fetch job gets an option that has another name there, or another type: workers of earlier versions do."""
+
+    name: str
+    hint: type
+    value: Callable[[Any], Any]  # of that of the option
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionEntry(Entry):
+    """The entry of an option."""
+
+    in_fetch: bool | Sent = False  # a fetch job gets it, see `protocol.fetch_policy`
+    version: int = 1  # of messages: workers of an earlier one may get no batch of a crawl that chose the option
+
+    def check(self, value: Any) -> None:
+        """BadInput when it cannot be used."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Option(OptionEntry):
     """A crawl option, as all surfaces show it."""
 
     kind: Kind
@@ -171,7 +197,6 @@ class Option:
     help: str  # sentences; the first fits into one line of a terminal
     long_flag: str = ""
     command_help: str = ""
-    name: str = ""
 
     @property
     def default(self) -> Any:
@@ -220,7 +245,6 @@ class Option:
         return text
 
     def check(self, value: Any) -> None:
-        """BadInput when it cannot be used."""
         if isinstance(self.kind, Lines):
             self.kind.check(self.name, value)
         elif isinstance(self.kind, Text):
@@ -231,52 +255,44 @@ class Option:
 
 
 @dataclass(frozen=True)
-class ByHand:
-    """An option for which the form, the command and the check have their own code."""
+class ByHand(OptionEntry):
+    """An option for which the form and the command have their own code."""
 
-    default: Any
+    usual: Any
     description: str
-    name: str = ""
+    judge: Callable[[str, Any], object]
+
+    @property
+    def default(self) -> Any:
+        return self.usual
+
+    def check(self, value: Any) -> None:
+        self.judge(self.name, value)
 
 
-def option(kind: Kind, group: OptionGroup, label: str, help: str, *, flag: str = "", command_help: str = "") -> Any:
+def option(
+    kind: Kind,
+    group: OptionGroup,
+    label: str,
+    help: str,
+    *,
+    flag: str = "",
+    command_help: str = "",
+    in_fetch: bool | Sent = False,
+    version: int = 1,
+) -> Any:
     """The entry of an option. `flag` and `command_help`: for a flag that is not the option's name, or turns it off."""
-    return Option(kind, group, label, help, flag, command_help)
+    return Option(kind, group, label, help, flag, command_help, in_fetch=in_fetch, version=version)
 
 
-def by_hand(default: T, description: str) -> T:
+def by_hand(default: T, description: str, check: Callable[[str, T], object], *, in_fetch: bool = False) -> T:
     """The entry of an option that has its own code."""
-    return cast(T, ByHand(default, description))
+    return cast(T, ByHand(default, description, check, in_fetch=in_fetch))
 
 
 @dataclass(frozen=True)
-class OptionFamily:
-    """Options with entries from another catalogue, each a field of this type."""
+class OptionSet:
+    """What a capability gives: options, and what they exclude."""
 
-    hint: str
-    options: Mapping[str, Option]
-
-
-class DescribedStruct(msgspec.StructMeta):
-    """Makes a struct of a class whose fields have entries: keeps those, and gives the struct their defaults."""
-
-    entries: dict[str, Option | ByHand]
-
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> DescribedStruct:
-        namespace = _with_families(namespace)
-        entries = {field: value for field, value in namespace.items() if isinstance(value, (Option, ByHand))}
-        defaults = {field: entry.default for field, entry in entries.items()}
-        made = super().__new__(mcs, name, bases, {**namespace, **defaults}, **config)
-        made.entries = {field: replace(entry, name=field) for field, entry in entries.items()}
-        return made
-
-
-def _with_families(namespace: dict[str, Any]) -> dict[str, Any]:
-    """The namespace of a class with the fields of each family where the family stands."""
-    values, hints = dict[str, Any](), dict[str, Any]()
-    for field, hint in namespace["__annotations__"].items():
-        family = namespace.get(field)
-        hints |= dict.fromkeys(family.options, family.hint) if isinstance(family, OptionFamily) else {field: hint}
-    for field, value in namespace.items():
-        values |= value.options if isinstance(value, OptionFamily) else {field: value}
-    return values | {"__annotations__": hints}
+    part: type[Part]
+    conflicts: tuple[Conflict, ...] = ()

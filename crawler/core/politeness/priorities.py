@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from crawler.core.errors import BadInput
-from crawler.core.protocol.messages import USUAL_PRIORITY
 from crawler.core.text.patterns import Patterns, check_patterns
+
+USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 
 _RULE = re.compile(r"(.+)=\s*([0-9]|10)\s*", re.DOTALL)
 

@@ -1,39 +1,65 @@
-"""What a fetch job has to know of its crawl."""
+"""What a fetch job has to know of its crawl: the options whose entries say so, and what the installation adds."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
+
 import msgspec
 
-from crawler.core.extraction.rules import FieldRule
+from crawler.core.composed import ComposedStruct, part_of
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.kinds import OptionEntry, Sent
+from crawler.core.options.of_capabilities import CapabilityOptions
+from crawler.core.options.politeness import PolitenessOptions
+
+_HINTS = get_type_hints(CrawlOptions)
 
 
-class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """The crawl options a fetch job needs; part of the batch, so that the job needs no database."""
+def _sent(entry: OptionEntry) -> Sent | None:
+    """How a fetch job gets the option; None = it does not."""
+    if isinstance(entry.in_fetch, Sent):
+        return entry.in_fetch
+    is_sent = entry.in_fetch or hasattr(PolitenessOptions, entry.name)
+    return Sent(entry.name, _HINTS[entry.name], lambda value: value) if is_sent else None
 
-    user_agent: str
-    obey_robots: bool
-    delay: float  # seconds between two requests to one host, at least
-    concurrency: int  # connections to one host at a time, over all workers
+
+_SENT = [(entry, sent) for entry in CrawlOptions.entries.values() if (sent := _sent(entry))]
+
+
+class FetchPolicy(
+    PolitenessOptions, CapabilityOptions, msgspec.Struct, metaclass=ComposedStruct, frozen=True, kw_only=True
+):
+    """Part of the batch, so that the job needs no database. Names, types and defaults are those that workers of earlier
+    versions know, see `messages`."""
+
+    parts: ClassVar = (
+        part_of(
+            {
+                sent.name: (sent.hint, sent.value(entry.default))
+                for entry, sent in _SENT
+                if not hasattr(PolitenessOptions, sent.name)
+            }
+        ),
+    )
+
+    if TYPE_CHECKING:  # their entries say that they are sent
+        sitemaps: bool = False
+        page_timeout: float | None = None
+
+    sketches: bool = False  # compute one for each page's text, see `core.html.simhash`
     private_hosts: tuple[str, ...]  # host, host:port or CIDR that may be requested although not public; "*" = all
     max_body_bytes: int
-    per_minute: float | None = None  # requests a minute to one host, at most
-    throttle: bool = True  # send a host fewer requests while it is slow or fails
-    sitemaps: bool = False  # report the sitemaps that robots.txt names
     own_hosts: tuple[str, ...] = ()  # hosts credentials may be sent to, see `core.urls.crawl_scope`
     sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none
-    sketches: bool = False  # compute one for each page's text, see `core.html.simhash`
-    fields: tuple[FieldRule, ...] = ()  # what is read from each page
-    keep: tuple[str, ...] = ()  # content formats, of `core.options.catalogue`
-    page_timeout: float | None = None  # seconds one request for a page may take; None = as the installation allows
-    render: str = "never"  # whether a browser renders pages, of `core.options.catalogue`
-    wait_for: tuple[str, ...] = ()  # CSS: a rendered page is complete when one of them matches
-    blocked_hosts: tuple[str, ...] = ()  # a rendered page requests nothing from them, see `RenderChoices`
-    render_seconds: float = 15.0  # that a page may spend in the browser
-    scroll: bool = False  # to the end of rendered pages
-    screenshot: str = "viewport"  # what screenshots show, of `core.pages.rendering`
-    screenshot_format: str = "webp"
-    ignore_tls_errors: bool = False  # accept any certificate
-    engine: str = "builtin"  # what pages are run through, of `core.options.catalogue`
-    spider: str = ""  # the dotted name of the user's spider; "" = none
-    login_url: str = ""  # the page with the log-in form, whose values are in `sealed`; "" = the crawl does not log in
-    login_check: str = ""  # CSS: what only a page for those who are logged in has; "" = it is enough if no form is left
+
+    @property
+    def version(self) -> int:
+        """Of messages, at least: a worker of an earlier version would ignore an option, so it hands the batch back."""
+        chosen = (entry for entry, sent in _SENT if getattr(self, sent.name) != sent.value(entry.default))
+        return max((entry.version for entry in chosen), default=1)
+
+
+def sent_values(options: CrawlOptions) -> dict[str, Any]:
+    """The fields of the policy that are options of the crawl."""
+    values = {sent.name: sent.value(getattr(options, entry.name)) for entry, sent in _SENT}
+    return values | {"sketches": options.near_duplicates}

@@ -35,9 +35,7 @@ VERSION = 3
 
 USUAL_VERSION = 1  # that this version of the project sends
 RENDERING_VERSION = 2  # of batches whose pages may need a browser: an earlier version would take them for empty
-LOGIN_VERSION = 3  # of batches of crawls that log in: an earlier version would request their pages without it
 
-USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
 """The kinds of page rows: pages of the site, its sitemaps, and links that leave it (requested once, never followed)."""
 

@@ -14,7 +14,7 @@ from crawler import encryption
 from crawler.accounts import audit
 from crawler.core.channels.catalogue import SEALED, is_encrypted
 from crawler.core.errors import SealBroken
-from crawler.core.options.catalogue import MAY_BE_SECRET, RECEIVERS
+from crawler.core.options.receivers import MAY_BE_SECRET, RECEIVERS
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.models import Channel, Crawl, Delivery, Schedule, WebhookSecret
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from crawler.core.options.catalogue import NEVER
+from crawler.core.options.of_capabilities import NEVER
 from crawler.core.pages.page_load import FAILED
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, PageLoad

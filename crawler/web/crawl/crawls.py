@@ -24,7 +24,7 @@ from crawler import clock
 from crawler.accounts.permissions import may, sees_addresses, visible_crawls
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
-from crawler.core.options.catalogue import MAY_BE_SECRET
+from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.reader import Columns
 from crawler.crawls import kept_extraction

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from crawler.capabilities.content.storage import pages_with
-from crawler.core.options.catalogue import AUTO
+from crawler.core.options.of_capabilities import AUTO
 from crawler.core.pages.rendering import SCREENSHOT
 from crawler.models import Page
 from crawler.reports import text

@@ -17,7 +17,7 @@ from crawler.accounts.permissions import visible_crawls
 from crawler.capabilities.content.storage import ObjectMissing, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, ServiceDown
-from crawler.core.options import catalogue as options
+from crawler.core.options import of_capabilities as options
 from crawler.core.pages.rendering import PDF, PICTURES, SCREENSHOT
 from crawler.core.text.gzip import Broken
 from crawler.core.urls.normalise import href_of

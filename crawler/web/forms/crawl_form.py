@@ -16,8 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options.catalogue import DEFAULTS, MAY_BE_SECRET, CrawlOptions, check_options
+from crawler.core.options.catalogue import DEFAULTS, CrawlOptions, check_options
 from crawler.core.options.presets import Preset, applied, found_in
+from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls.credentials import own_hosts, taken_over

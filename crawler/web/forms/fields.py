@@ -11,7 +11,7 @@ from django.utils.datastructures import MultiValueDict
 
 from crawler.core.access.credentials import Credentials, parse
 from crawler.core.channels.catalogue import SEALED
-from crawler.core.options.catalogue import MAY_BE_SECRET
+from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.text.quantities import bytes_of, exact_size, exact_span, seconds_of
 from crawler.core.url_lists.values import moment_of
 from crawler.models import Crawl

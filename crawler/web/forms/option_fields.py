@@ -11,8 +11,7 @@ from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField, Multi
 
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import EXAMPLE, FieldRule, check_rules, rules_of, text_of
-from crawler.core.options import catalogue as options
-from crawler.core.options.catalogue import DEFAULTS, FORMS, OPTIONS
+from crawler.core.options.catalogue import DEFAULTS, OPTIONS
 from crawler.core.options.events import OF_PAGES
 from crawler.core.options.kinds import (
     Choice,
@@ -27,6 +26,8 @@ from crawler.core.options.kinds import (
     Text,
     Whole,
 )
+from crawler.core.options.limits import FIRST
+from crawler.core.options.of_capabilities import FORMS
 from crawler.reports.text import EVENTS
 from crawler.web.forms.fields import DefaultOnCheckbox, LinesField, NumberInput, SecretBoundField, SizeField, SpanField
 
@@ -172,43 +173,31 @@ def typed_content(other: dict[str, Any]) -> dict[str, Any]:
 
 # Groups of fields: which are always shown, which are folded under a heading, and which were changed.
 
-ALWAYS_SHOWN = tuple(name for name, option in options.OPTIONS.items() if option.group is options.FIRST)
+ALWAYS_SHOWN = tuple(name for name, option in OPTIONS.items() if option.group is FIRST)
 """Options that are shown without unfolding a group."""
 
 LISTED = ("upload", "list_column", "priority_column")
 """Fields that are shown for a URL list."""
 
-
-def _fold(group: OptionGroup, *names: str) -> tuple[OptionGroup, tuple[str, ...]]:
-    """The group with these fields first, then its other options."""
-    others = [name for name, option in options.OPTIONS.items() if option.group is group]
-    return group, tuple(dict.fromkeys([*names, *others]))
-
-
-FOLDED = (
-    _fold(options.SITE),
-    _fold(
-        OptionGroup("Authentication", "headers, cookies, passwords, a proxy"),
-        *("same_credentials", "headers", "cookies", "auth", "bearer", "proxy"),
+_WITHOUT_OPTIONS = (
+    OptionGroup(
+        *("Authentication", "headers, cookies, passwords, a proxy", "", 20),
+        ("same_credentials", "headers", "cookies", "auth", "bearer", "proxy"),
     ),
-    _fold(options.LOGIN, "login_url", "login_fields", "login_check"),
-    _fold(options.LINKS),
-    _fold(options.REPORTS),
-    _fold(options.SITEMAPS),
-    _fold(options.POLITENESS, "obey_robots", "throttle", "concurrency"),
-    _fold(options.LIMITS, "deadline", "page_ttl", "page_timeout"),
-    _fold(options.QUEUE),
-    _fold(options.TRAPS, "traps", "keep_parameters", "drop_parameters"),
-    _fold(options.CACHING),
-    _fold(options.RENDERING),
-    _fold(options.SCRAPY_GROUP),
-    _fold(OptionGroup("Extraction", "fields by CSS selectors or XPath"), "rules", "try_url"),
-    _fold(options.CONTENT, *(f"keep_{form}" for form in FORMS)),
-    _fold(OptionGroup("Schedule", "repeat the crawl"), "schedule"),
-    _fold(options.NOTICES, *options.RECEIVERS.values(), "notify_events"),
-    _fold(OptionGroup("Sharing", "who else sees it"), "group", "group_controls"),
-    _fold(OptionGroup("Private networks", "this machine and its neighbours"), "allow_private"),
+    OptionGroup("Extraction", "fields by CSS selectors or XPath", "", 140, ("rules", "try_url")),
+    OptionGroup("Schedule", "repeat the crawl", "", 160, ("schedule",)),
+    OptionGroup("Sharing", "who else sees it", "", 180, ("group", "group_controls")),
+    OptionGroup("Private networks", "this machine and its neighbours", "", 190, ("allow_private",)),
 )
+_GROUPS = {option.group for option in OPTIONS.values()} - {FIRST} | set(_WITHOUT_OPTIONS)
+
+
+def _names(group: OptionGroup) -> tuple[str, ...]:
+    others = (name for name, option in OPTIONS.items() if option.group is group)
+    return tuple(dict.fromkeys([*group.first, *others]))
+
+
+FOLDED = tuple((group, _names(group)) for group in sorted(_GROUPS, key=lambda group: group.place))
 """The groups of the other options, each with its fields. A field is in one group."""
 
 FIELDS = tuple(name for _, names in FOLDED for name in names)

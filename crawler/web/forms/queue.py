@@ -9,8 +9,9 @@ from django import forms
 from crawler import clock
 from crawler.accounts.permissions import AnyUser, namer, sees_addresses
 from crawler.core.access.reach import NAMING, is_limited
-from crawler.core.options.catalogue import CHANGEABLE, MAY_BE_SECRET, OPTIONS, RECEIVERS
+from crawler.core.options.catalogue import CHANGEABLE, OPTIONS
 from crawler.core.options.events import OF_PAGES
+from crawler.core.options.receivers import MAY_BE_SECRET, RECEIVERS
 from crawler.core.pages.placement import Placement, placed
 from crawler.models import Crawl
 from crawler.reports.text import EVENTS

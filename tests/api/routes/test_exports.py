@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 
 from crawler.capabilities.content.shelf import Shelf, named
 from crawler.capabilities.content.storage import packed
-from crawler.core.options.catalogue import FORMS
+from crawler.core.options.of_capabilities import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.api.calling import Caller
 from tests.capabilities.content.storages import kept_in

@@ -22,7 +22,7 @@ from crawler.capabilities.browser.chromium import BYPASS
 from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import RecordedResource, Rendering
 from crawler.capabilities.content import warc
-from crawler.core.options.catalogue import WARC
+from crawler.core.options.of_capabilities import WARC
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import UNSEEN_KINDS
 from crawler.core.protocol.messages import PageResult

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from crawler.core.options.catalogue import ALWAYS
+from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.protocol.completion import State
 from crawler.frontier.browser_places import BrowserSlots
 from crawler.manager import reconcile

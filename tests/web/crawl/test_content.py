@@ -14,7 +14,8 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler.capabilities.content import warc
 from crawler.capabilities.content.shelf import Shelf, named
 from crawler.capabilities.content.storage import packed
-from crawler.core.options.catalogue import FORMS, CrawlOptions
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.of_capabilities import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.capabilities.content.storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_page

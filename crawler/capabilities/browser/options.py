@@ -1,0 +1,92 @@
+"""The options of pages that are rendered in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crawler.core.composed import Part
+from crawler.core.errors import BadInput
+from crawler.core.extraction.rules import check_selector
+from crawler.core.options.conflicts import Conflict, chosen
+from crawler.core.options.kinds import Choice, Lines, OptionGroup, OptionSet, Sent, Span, Switch, each, option
+from crawler.core.options.of_capabilities import ALWAYS, AUTO, NEVER
+from crawler.core.pages.rendering import MAX_RENDER_SECONDS, RENDER_SECONDS
+from crawler.core.urls.normalise import check_host
+
+RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering", 120)
+
+RENDER = Choice(
+    "auto",
+    NEVER,
+    {NEVER: "Never", AUTO: "Pages that need it", ALWAYS: "Always"},
+)
+
+
+def _check_css(field: str, typed: Sequence[str]) -> None:
+    for selector in typed:
+        check_selector(field, "Wait for an element", selector)
+
+
+def _check_blocked(field: str, typed: str) -> None:
+    check_host(field, typed)
+    if ":" in typed:
+        raise BadInput(field, f"{typed!r} names a port; a host is blocked at all of them: leave it out.")
+
+
+class RenderOptions(Part):
+    """Whether and how pages are rendered."""
+
+    follows = "near_duplicates"
+
+    render: str = option(
+        RENDER,
+        RENDERING,
+        "Render in a browser",
+        "Run the scripts of pages, in Chromium. What they show is read; it takes a second or so per page and needs a "
+        "browser worker (bin/worker --render).",
+        in_fetch=True,
+        version=2,  # an earlier one would take the pages for empty
+    )
+    wait_for: tuple[str, ...] = option(
+        Lines("main article", _check_css, "CSS"),
+        RENDERING,
+        "Wait for an element",
+        "Render until a CSS selector matches. Without one, until the page has loaded and requests nothing any more.",
+        in_fetch=True,
+    )
+    render_timeout: float | None = option(
+        Span("10s", empty="15 seconds", most=MAX_RENDER_SECONDS),
+        RENDERING,
+        "Time in the browser",
+        "Give a page this long in the browser. What it shows by then is read.",
+        in_fetch=Sent("render_seconds", float, lambda seconds: seconds or RENDER_SECONDS),
+    )
+    scroll: bool = option(
+        Switch(),
+        RENDERING,
+        "Scroll to the end",
+        "Scroll rendered pages to their end. Some load more then.",
+        in_fetch=True,
+    )
+    blocked_hosts: tuple[str, ...] = option(
+        Lines("*.tracker.example", each(_check_blocked), "HOST"),
+        RENDERING,
+        "Blocked hosts",
+        "Load nothing from these hosts. *.tracker.example means it and all hosts below it; a page's own host is never "
+        "blocked.",
+        flag="--block-host",
+        in_fetch=True,
+    )
+
+
+CONFLICTS = (
+    Conflict(
+        "render",
+        chosen("render"),
+        chosen("revisit", "response_ttl"),
+        "What a browser shows may change while the page's own HTML does not, so pages are not rendered together with "
+        "the options to ask only for what changed or to reuse responses. Leave out these, or do not render.",
+    ),
+)
+
+OPTIONS = (OptionSet(RenderOptions, CONFLICTS),)

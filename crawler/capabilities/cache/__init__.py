@@ -1,0 +1,4 @@
+"""Responses that are reused, and pages that are asked for only if they changed.
+
+options  its options
+"""

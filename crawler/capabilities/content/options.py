@@ -1,0 +1,95 @@
+"""The options of content that is kept of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crawler.core.composed import Part
+from crawler.core.errors import BadInput
+from crawler.core.options.conflicts import Conflict, chosen, has, lacks, none_of
+from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, by_hand, option
+from crawler.core.options.of_capabilities import CONTENT_HEADING, FORMS
+from crawler.core.pages.rendering import JPEG, PICTURES, PNG, SCREENSHOT, VIEWPORT, WEBP, WHOLE_PAGE
+from crawler.core.text.controls import by_surface
+
+CONTENT = OptionGroup(
+    *("Content", "HTML, text, Markdown, WARC, screenshots, PDF", CONTENT_HEADING, 150),
+    tuple(f"keep_{form}" for form in FORMS),
+)
+
+SCREENSHOT_AREA = Choice(
+    WHOLE_PAGE, VIEWPORT, {VIEWPORT: "The viewport, 1280 by 800 pixels", WHOLE_PAGE: "The whole page"}
+)
+SCREENSHOT_FORMAT = Choice(PNG, WEBP, {WEBP: "WebP", PNG: "PNG", JPEG: "JPEG"})
+
+_RENDERED = by_surface(
+    command="--render auto or always", page="“Render in a browser”", api='`render` "auto" or "always"'
+)
+_KEPT_PICTURE = by_surface(
+    command="--keep screenshot", page="“Screenshot” under “Content”", api='`keep` with "screenshot"'
+)
+
+
+def check_forms(field: str, forms: Sequence[str]) -> None:
+    """BadInput when content cannot be kept in one of these formats."""
+    for form in forms:
+        if form not in FORMS:
+            raise BadInput(field, f"Content can be kept as {', '.join(FORMS)}; not as {form!r}.")
+
+
+class ContentOptions(Part):
+    """What is kept of pages, and in which formats."""
+
+    follows = "near_duplicates"
+
+    keep: tuple[str, ...] = by_hand(
+        (),
+        "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`, and of rendered pages "
+        "`screenshot`, `pdf`.",
+        check_forms,
+        in_fetch=True,
+    )
+    screenshot: str = option(
+        SCREENSHOT_AREA,
+        CONTENT,
+        "Screenshot area",
+        "Screenshots show the viewport or the whole page. Of a page higher than 16,000 pixels they show the top.",
+        in_fetch=True,
+    )
+    screenshot_format: str = option(
+        SCREENSHOT_FORMAT,
+        CONTENT,
+        "Screenshot format",
+        "Store screenshots as WebP, PNG or JPEG. WebP takes the least room, PNG keeps every pixel as it was.",
+        in_fetch=True,
+    )
+
+
+def _without_rendering(*pictures: str) -> Conflict:
+    return Conflict(
+        "keep",
+        has("keep", *pictures),
+        none_of("render"),
+        f"Content is kept as {' and '.join(pictures)} only of pages that a browser renders, and this crawl renders "
+        f"none; choose {_RENDERED} with it.",
+    )
+
+
+def _without_screenshots(field: str, label: str) -> Conflict:
+    return Conflict(
+        field,
+        chosen(field),
+        lacks("keep", SCREENSHOT),
+        f"{label} says something about screenshots, and this crawl keeps none: choose {_KEPT_PICTURE} with it, or "
+        "leave it out.",
+    )
+
+
+CONFLICTS = (
+    _without_rendering(*PICTURES),
+    *map(_without_rendering, PICTURES),
+    _without_screenshots("screenshot", "Screenshot area"),
+    _without_screenshots("screenshot_format", "Screenshot format"),
+)
+
+OPTIONS = (OptionSet(ContentOptions, CONFLICTS),)

@@ -1,0 +1,4 @@
+"""Logging in: one form, sent once for all workers.
+
+options  its options
+"""

@@ -1,0 +1,69 @@
+"""The options of a crawl that logs in."""
+
+from __future__ import annotations
+
+from crawler.core.composed import Part
+from crawler.core.errors import BadInput
+from crawler.core.extraction.rules import check_selector
+from crawler.core.options.conflicts import Conflict, all_of, chosen, has
+from crawler.core.options.kinds import OptionGroup, OptionSet, Text, option
+from crawler.core.options.of_capabilities import WARC
+from crawler.core.urls.normalise import parse_user_url
+
+_FIRST = ("login_url", "login_fields", "login_check")
+LOGIN = OptionGroup("Log-in", "a form with user and password", "log-in", 30, _FIRST)
+
+
+def _check_login_url(field: str, typed: str) -> None:
+    try:
+        parse_user_url(typed)
+    except BadInput as error:
+        raise BadInput(field, f"This is no log-in page: {error.message}") from None
+
+
+def _check_login_check(field: str, typed: str) -> None:
+    check_selector(field, "Sign of being logged in", typed)
+
+
+class LoginOptions(Part):
+    """The page of the form, and how its success is told."""
+
+    follows = "exclude"
+
+    login_url: str = option(
+        Text("https://example.com/login", _check_login_url, "no log-in"),
+        LOGIN,
+        "Log-in form",
+        "Log in at this page first. Its form is sent once for all workers, with the values given for its fields, and "
+        "again when the site has ended the session. Log-out links are not followed.",
+        in_fetch=True,
+        version=3,  # an earlier one would request the pages without it
+    )
+    login_check: str = option(
+        Text("a.my-account", _check_login_check, "the form is gone"),
+        LOGIN,
+        "Sign of being logged in",
+        "CSS selector that matches only after log-in. Without one, the log-in has worked if its form is gone.",
+        command_help="CSS selector that matches only after log-in",
+        in_fetch=True,
+    )
+
+
+CONFLICTS = (
+    Conflict(
+        "login_url",
+        chosen("login_url"),
+        chosen("revisit", "response_ttl"),
+        "What is behind a log-in is not shared with other crawls, so a crawl that logs in cannot ask only for what "
+        "changed or reuse responses. Leave out these options, or the log-in.",
+    ),
+    Conflict(
+        "login_url",
+        chosen("login_url"),
+        all_of(chosen("render"), has("keep", WARC)),
+        "A WARC of what a browser loads would hold the cookies of the session. Leave out the log-in, or do not render, "
+        "or do not keep a WARC.",
+    ),
+)
+
+OPTIONS = (OptionSet(LoginOptions, CONFLICTS),)

@@ -1,0 +1,72 @@
+"""The options of pages that run through Scrapy."""
+
+from __future__ import annotations
+
+import re
+
+from crawler.core.composed import Part
+from crawler.core.errors import BadInput
+from crawler.core.options.conflicts import Conflict, chosen
+from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, Text, option
+from crawler.core.options.of_capabilities import BUILT_IN, SCRAPY
+
+SCRAPY_GROUP = OptionGroup("Scrapy", "middlewares and pipelines of your own", "scrapy", 130)
+
+ENGINE = Choice(SCRAPY, BUILT_IN, {BUILT_IN: "Built in", SCRAPY: "Scrapy"})
+
+_DOTTED_NAME = re.compile(r"([A-Za-z_]\w*\.)+[A-Za-z_]\w*", re.ASCII)
+MAX_SPIDER_NAME = 200  # characters
+
+
+def _check_spider(field: str, typed: str) -> None:
+    if not _DOTTED_NAME.fullmatch(typed) or len(typed) > MAX_SPIDER_NAME:
+        raise BadInput(field, f"{typed!r} names no spider; give module.Class, such as shop.spiders.Prices.")
+
+
+class ScrapyOptions(Part):
+    """What pages run through."""
+
+    follows = "near_duplicates"
+
+    engine: str = option(
+        ENGINE,
+        SCRAPY_GROUP,
+        "Engine",
+        "Run pages through Scrapy. Middlewares and pipelines of your own run, too; it needs a Scrapy worker "
+        "(bin/worker --scrapy).",
+        in_fetch=True,
+    )
+    spider: str = option(
+        Text("shop.spiders.Prices", _check_spider, "none", "NAME"),
+        SCRAPY_GROUP,
+        "Spider",
+        "Call a spider of your own with each page. Its items are the page's fields, and the requests it yields its "
+        "links.",
+        in_fetch=True,
+    )
+
+
+CONFLICTS = (
+    Conflict(
+        "engine",
+        chosen("engine"),
+        chosen("render"),
+        "Scrapy runs no scripts of pages, so they are not rendered in a browser with it. Leave out the option to "
+        "render (“Render in a browser” on the form), or choose the engine “Built in”.",
+    ),
+    Conflict(
+        "engine",
+        chosen("engine"),
+        chosen("login_url"),
+        "Pages that run through Scrapy are not logged in. Leave out the log-in, or choose the engine “Built in”.",
+    ),
+    Conflict(
+        "spider",
+        chosen("spider"),
+        chosen("revisit", "response_ttl"),
+        "A spider sees the responses that arrive, so it is not used together with the options to ask only for what "
+        "changed or to reuse responses. Leave out these, or the spider.",
+    ),
+)
+
+OPTIONS = (OptionSet(ScrapyOptions, CONFLICTS),)

@@ -1,0 +1,4 @@
+"""Endless series of pages, and what is set aside of them.
+
+options  its option
+"""

@@ -1,0 +1,47 @@
+"""Options: which pages and crawls come first, and when a page is acknowledged."""
+
+from __future__ import annotations
+
+from crawler.core.composed import Part
+from crawler.core.options.kinds import Choice, Lines, OptionGroup, Whole, option
+from crawler.core.politeness.priorities import check_priorities
+from crawler.core.politeness.shares import MOST_WEIGHT, USUAL_WEIGHT
+
+QUEUE = OptionGroup("Queue", "which pages come first, shares of the workers", "queue", 90)
+
+LATE, EARLY = "late", "early"
+ACK = Choice(
+    EARLY,
+    LATE,
+    {
+        LATE: "Late: a page whose worker dies is tried again",
+        EARLY: "Early: a page whose worker dies is lost",
+    },
+)
+
+
+class QueueOptions(Part):
+    """The order of pages, and a crawl's share of the workers."""
+
+    priorities: tuple[str, ...] = option(
+        Lines("/news/=9", check_priorities, "RE=N"),
+        QUEUE,
+        "Priorities",
+        "Fetch URLs that match sooner or later. A rule is a regular expression, = and 0 (last) to 10 (first); other "
+        "pages have 5. The first that matches counts, unless a list or a sitemap gives the page a priority.",
+        flag="--priority",
+    )
+    weight: int = option(
+        Whole("8", most=MOST_WEIGHT, default=USUAL_WEIGHT),
+        QUEUE,
+        "Weight",
+        "Share of the workers, 1 to 10. A crawl with 6 gets three times as many batches as one with 2 that runs beside "
+        "it.",
+    )
+    ack: str = option(
+        ACK,
+        QUEUE,
+        "Acknowledge",
+        "Acknowledge pages late or early. Late, when they are done: if a worker dies, its pages are tried again. "
+        "Early, when a worker takes them: if it dies, its open pages close as lost, and are retried on demand only.",
+    )
