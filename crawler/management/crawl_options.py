@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from crawler.core.channels.catalogue import KINDS, listed, receiver_of
 from crawler.core.errors import BadInput
-from crawler.core.options.catalogue import CHANGEABLE, OPTIONS, CrawlOptions
+from crawler.core.options.catalogue import CHANGEABLE, OPTIONS, SEVERAL, CrawlOptions
 from crawler.core.options.events import DEFAULT_EVENTS, chosen_events
 from crawler.core.options.kinds import (
     Choice,
@@ -16,13 +16,14 @@ from crawler.core.options.kinds import (
     Number,
     Option,
     Seconds,
+    Several,
     Size,
     Span,
     Switch,
     Text,
     Whole,
 )
-from crawler.core.options.of_capabilities import CONTENT_HEADING, FORMS
+from crawler.core.options.of_capabilities import CONTENT_HEADING
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.options.scope import SITE
 from crawler.core.urls import query_params
@@ -143,7 +144,10 @@ def _add_catalogue(parser: ArgumentParser) -> None:
         if heading == SITE.command:
             _add_site(group)
         if heading == CONTENT_HEADING:
-            _add_content(group)
+            group.add_argument("--fields", metavar="FILE", help="read fields by the rules in FILE, YAML or JSON")
+        for several in SEVERAL:
+            if heading == several.group.command:
+                _add_several(group, several)
 
 
 def _add_option(group: _ActionsContainer, option: Option) -> None:
@@ -175,15 +179,10 @@ def _add_site(group: _ArgumentGroup) -> None:
     group.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
 
 
-def _add_content(group: _ArgumentGroup) -> None:
-    group.add_argument("--fields", metavar="FILE", help="read fields by the rules in FILE, YAML or JSON")
+def _add_several(group: _ArgumentGroup, option: Several) -> None:
+    choices, text = tuple(option.boxes), f"{option.command_help} *"
     group.add_argument(
-        "--keep",
-        action="append",
-        choices=FORMS,
-        default=[],
-        metavar="FORM",
-        help="html, text, markdown, warc, screenshot or pdf *",
+        f"--{option.name}", action="append", choices=choices, default=[], metavar=option.metavar, help=text
     )
 
 
@@ -226,8 +225,8 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
         **{name: _value(entry, typed[entry.argument]) for name, entry in OPTIONS.items() if entry.argument},
         drop_parameters=query_params.chosen(typed["drop_parameter"], keep_tracking=typed["keep_parameters"]),
         fields=rules_in(typed["fields"]),
-        keep=tuple(dict.fromkeys(typed["keep"])),
         notify_events=chosen_events("notify_on", typed["notify_on"]) or DEFAULT_EVENTS,
+        **_several(typed),
         **_receivers(typed["notify"]),
     )
 
@@ -236,6 +235,10 @@ def _value(option: Option, value: Any) -> Any:
     if isinstance(option.kind, Lines):
         return tuple(value)
     return not value if option.is_negative else value
+
+
+def _several(typed: dict[str, Any]) -> dict[str, Any]:
+    return {option.name: tuple(dict.fromkeys(typed[option.name])) for option in SEVERAL}
 
 
 def _receivers(typed: list[str]) -> dict[str, Any]:

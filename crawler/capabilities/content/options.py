@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.options.conflicts import Conflict, chosen, has, lacks, none_of
-from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, by_hand, option
-from crawler.core.options.of_capabilities import CONTENT_HEADING, FORMS
-from crawler.core.pages.rendering import JPEG, PICTURES, PNG, SCREENSHOT, VIEWPORT, WEBP, WHOLE_PAGE
+from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, Several, option
+from crawler.core.options.of_capabilities import CONTENT_HEADING, FORMS, HTML, MARKDOWN, TEXT, WARC
+from crawler.core.pages.rendering import JPEG, PDF, PICTURES, PNG, SCREENSHOT, VIEWPORT, WEBP, WHOLE_PAGE
 from crawler.core.text.controls import by_surface
 
 CONTENT = OptionGroup(
@@ -30,6 +31,16 @@ _KEPT_PICTURE = by_surface(
 )
 
 
+BOXES = {
+    HTML: ("HTML", "Each page as it was sent."),
+    TEXT: ("Text", "The main content of each page, as plain text."),
+    MARKDOWN: ("Markdown", "The same with headings, links, lists and tables."),
+    WARC: ("WARC", "Each request and answer, as an archive that other tools can replay."),
+    SCREENSHOT: ("Screenshot", "A picture of each page that is rendered in a browser."),
+    PDF: ("PDF", "Each page that is rendered, as a browser prints it on A4."),
+}
+
+
 def check_forms(field: str, forms: Sequence[str]) -> None:
     """BadInput when content cannot be kept in one of these formats."""
     for form in forms:
@@ -42,12 +53,19 @@ class ContentOptions(Part):
 
     follows = "near_duplicates"
 
-    keep: tuple[str, ...] = by_hand(
-        (),
-        "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`, and of rendered pages "
-        "`screenshot`, `pdf`.",
-        check_forms,
-        in_fetch=True,
+    keep: tuple[str, ...] = cast(
+        tuple[str, ...],
+        Several(
+            (),
+            "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`, and of rendered pages "
+            "`screenshot`, `pdf`.",
+            check_forms,
+            CONTENT,
+            BOXES,
+            "FORM",
+            "html, text, markdown, warc, screenshot or pdf",
+            in_fetch=True,
+        ),
     )
     screenshot: str = option(
         SCREENSHOT_AREA,

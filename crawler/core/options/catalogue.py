@@ -12,7 +12,7 @@ from crawler.core.composed import ComposedStruct
 from crawler.core.errors import BadInput
 from crawler.core.options.conflicts import Conflict, has, none_of
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
-from crawler.core.options.kinds import Option, OptionGroup, OptionSet, Switch, by_hand, option
+from crawler.core.options.kinds import Option, OptionGroup, OptionSet, Several, Switch, by_hand, option
 from crawler.core.options.limits import LimitOptions
 from crawler.core.options.links import LinkOptions
 from crawler.core.options.of_capabilities import CapabilityOptions
@@ -69,6 +69,8 @@ DEFAULTS = CrawlOptions()
 OPTIONS = {name: entry for name, entry in CrawlOptions.entries.items() if isinstance(entry, Option)}
 """The catalogue: every option but those with their own code."""
 
+SEVERAL = [entry for entry in CrawlOptions.entries.values() if isinstance(entry, Several)]
+
 CONFLICTS = (
     *(conflict for options in _SETS for conflict in options.conflicts),
     Conflict(
@@ -90,10 +92,11 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     return options
 
 
-CHANGEABLE = (
+_CHANGEABLE = (
     *("max_pages", "deadline", "stay_open", "include", "exclude", "priorities", "login_check", "delay"),
     *("per_minute", "concurrency"),
     *RECEIVERS.values(),
     "notify_events",
 )
+CHANGEABLE = tuple(name for name in _CHANGEABLE if name in CrawlOptions.entries)
 """The options that a user may change while a crawl runs."""

@@ -270,6 +270,21 @@ class ByHand(OptionEntry):
         self.judge(self.name, value)
 
 
+@dataclass(frozen=True)
+class Several(ByHand):
+    """Any number of some values. The form has a box for each, the command takes one at a time."""
+
+    group: OptionGroup
+    boxes: dict[str, tuple[str, str]]  # value -> the label and help of its box
+    metavar: str
+    command_help: str
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Value -> the name of its field on the form."""
+        return {value: f"{self.name}_{value}" for value in self.boxes}
+
+
 def option(
     kind: Kind,
     group: OptionGroup,

@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options.catalogue import DEFAULTS, CrawlOptions, check_options
+from crawler.core.options.catalogue import DEFAULTS, SEVERAL, CrawlOptions, check_options
 from crawler.core.options.presets import Preset, applied, found_in
 from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.urls import query_params
@@ -47,7 +47,7 @@ PLACES = {
     "list": "upload",
     "credentials": "same_credentials",
     "fields": "rules",
-    "keep": "keep_html",
+    **{entry.name: next(iter(entry.fields.values())) for entry in SEVERAL},
 }
 """Field of an error -> form field, where the names differ."""
 

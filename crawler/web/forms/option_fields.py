@@ -11,7 +11,7 @@ from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField, Multi
 
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import EXAMPLE, FieldRule, check_rules, rules_of, text_of
-from crawler.core.options.catalogue import DEFAULTS, OPTIONS
+from crawler.core.options.catalogue import DEFAULTS, OPTIONS, SEVERAL
 from crawler.core.options.events import OF_PAGES
 from crawler.core.options.kinds import (
     Choice,
@@ -27,7 +27,6 @@ from crawler.core.options.kinds import (
     Whole,
 )
 from crawler.core.options.limits import FIRST
-from crawler.core.options.of_capabilities import FORMS
 from crawler.reports.text import EVENTS
 from crawler.web.forms.fields import DefaultOnCheckbox, LinesField, NumberInput, SecretBoundField, SizeField, SpanField
 
@@ -125,8 +124,8 @@ class RulesField(forms.CharField):
         return rules
 
 
-class ContentFields(forms.Form):
-    """Both groups of fields."""
+class RulesFields(forms.Form):
+    """Extraction rules, and a page to try them on."""
 
     rules = RulesField(
         label="Fields to read from each page",
@@ -140,32 +139,29 @@ class ContentFields(forms.Form):
         widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "the start URL", "autocomplete": "off"}),
         help_text="Requested once when you press the button; nothing is stored.",
     )
-    keep_html = forms.BooleanField(label="HTML", required=False, help_text="Each page as it was sent.")
-    keep_text = forms.BooleanField(
-        label="Text", required=False, help_text="The main content of each page, as plain text."
-    )
-    keep_markdown = forms.BooleanField(
-        label="Markdown", required=False, help_text="The same with headings, links, lists and tables."
-    )
-    keep_warc = forms.BooleanField(
-        label="WARC", required=False, help_text="Each request and answer, as an archive that other tools can replay."
-    )
-    keep_screenshot = forms.BooleanField(
-        label="Screenshot", required=False, help_text="A picture of each page that is rendered in a browser."
-    )
-    keep_pdf = forms.BooleanField(
-        label="PDF", required=False, help_text="Each page that is rendered, as a browser prints it on A4."
-    )
+
+
+def _box(label: str, help: str) -> forms.Field:
+    return forms.BooleanField(label=label, required=False, help_text=help)
+
+
+if TYPE_CHECKING:
+    ContentFields = RulesFields
+else:
+    _BOXES = {entry.fields[value]: _box(*texts) for entry in SEVERAL for value, texts in entry.boxes.items()}
+    ContentFields = type("ContentFields", (RulesFields,), _BOXES)
 
 
 def chosen_content(typed: Mapping[str, Any]) -> dict[str, Any]:
     """The options in these fields of a valid form."""
-    return {"fields": typed["rules"], "keep": tuple(form for form in FORMS if typed[f"keep_{form}"])}
+    return {"fields": typed["rules"]} | {
+        entry.name: tuple(value for value, field in entry.fields.items() if typed[field]) for entry in SEVERAL
+    }
 
 
 def typed_content(other: dict[str, Any]) -> dict[str, Any]:
     """The input of these fields for options that differ from the default; these are removed from `other`."""
-    typed: dict[str, Any] = {f"keep_{form}": True for form in other.pop("keep", ())}
+    typed: dict[str, Any] = {entry.fields[value]: True for entry in SEVERAL for value in other.pop(entry.name, ())}
     if "fields" in other:
         typed["rules"] = other.pop("fields")
     return typed
