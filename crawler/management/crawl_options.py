@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from crawler.core.channels.catalogue import KINDS, listed, receiver_of
 from crawler.core.errors import BadInput
-from crawler.core.options.catalogue import CHANGEABLE, OPTIONS, SEVERAL, CrawlOptions
+from crawler.core.options.catalogue import CHANGEABLE, GROUPED, OPTIONS, RULES, SEVERAL, CrawlOptions
 from crawler.core.options.events import DEFAULT_EVENTS, chosen_events
 from crawler.core.options.kinds import (
     Choice,
@@ -23,7 +23,6 @@ from crawler.core.options.kinds import (
     Text,
     Whole,
 )
-from crawler.core.options.of_capabilities import CONTENT_HEADING
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.options.scope import SITE
 from crawler.core.urls import query_params
@@ -136,15 +135,16 @@ def _add_list_of_urls(parser: ArgumentParser) -> None:
 
 def _add_catalogue(parser: ArgumentParser) -> None:
     options = [option for option in OPTIONS.values() if option.argument]
-    for heading in dict.fromkeys(option.group.command for option in options):
+    for heading in filter(None, dict.fromkeys(entry.group.command for entry in GROUPED)):
         group = parser.add_argument_group(heading)
         for option in options:
             if option.group.command == heading:
                 _add_option(group, option)
         if heading == SITE.command:
             _add_site(group)
-        if heading == CONTENT_HEADING:
-            group.add_argument("--fields", metavar="FILE", help="read fields by the rules in FILE, YAML or JSON")
+        for rules in RULES:
+            if heading == rules.group.command:
+                group.add_argument(f"--{rules.name}", metavar="FILE", help=_RULES_HELP)
         for several in SEVERAL:
             if heading == several.group.command:
                 _add_several(group, several)
@@ -177,6 +177,9 @@ def _add_site(group: _ArgumentGroup) -> None:
     _add_list(group, "--drop-parameter", "NAME", "cut this from URLs too, such as sid or ref_*")
     group.add_argument("--keep-parameters", action="store_true", help="do not cut utm_source, PHPSESSID and such")
     group.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
+
+
+_RULES_HELP = "read fields by the rules in FILE, YAML or JSON"
 
 
 def _add_several(group: _ArgumentGroup, option: Several) -> None:
@@ -224,7 +227,7 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
     return CrawlOptions(
         **{name: _value(entry, typed[entry.argument]) for name, entry in OPTIONS.items() if entry.argument},
         drop_parameters=query_params.chosen(typed["drop_parameter"], keep_tracking=typed["keep_parameters"]),
-        fields=rules_in(typed["fields"]),
+        **_rules(typed),
         notify_events=chosen_events("notify_on", typed["notify_on"]) or DEFAULT_EVENTS,
         **_several(typed),
         **_receivers(typed["notify"]),
@@ -235,6 +238,10 @@ def _value(option: Option, value: Any) -> Any:
     if isinstance(option.kind, Lines):
         return tuple(value)
     return not value if option.is_negative else value
+
+
+def _rules(typed: dict[str, Any]) -> dict[str, Any]:
+    return {option.name: rules_in(typed[option.name]) for option in RULES}
 
 
 def _several(typed: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from crawler.core.composed import Part
 from crawler.core.extraction.rules import FieldRule, check_rules
-from crawler.core.options.kinds import OptionSet, by_hand
+from crawler.core.options.kinds import OptionGroup, OptionSet, Rules
+
+EXTRACTION = OptionGroup(
+    *("Extraction", "fields by CSS selectors or XPath", "extracted fields and kept content", 140), ("rules", "try_url")
+)
 
 
 class ExtractionOptions(Part):
@@ -12,12 +18,16 @@ class ExtractionOptions(Part):
 
     follows = "near_duplicates"
 
-    fields: tuple[FieldRule, ...] = by_hand(
-        (),
-        "Extraction rules, read from each page: objects with `name` and `selector` (CSS) or `xpath`, and if wanted "
-        "`what`, `attribute`, `many`, `pattern` and `type`.",
-        check_rules,
-        in_fetch=True,
+    fields: tuple[FieldRule, ...] = cast(
+        tuple[FieldRule, ...],
+        Rules(
+            (),
+            "Extraction rules, read from each page: objects with `name` and `selector` (CSS) or `xpath`, and if wanted "
+            "`what`, `attribute`, `many`, `pattern` and `type`.",
+            check_rules,
+            EXTRACTION,
+            in_fetch=True,
+        ),
     )
 
 

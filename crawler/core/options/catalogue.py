@@ -12,7 +12,7 @@ from crawler.core.composed import ComposedStruct
 from crawler.core.errors import BadInput
 from crawler.core.options.conflicts import Conflict, has, none_of
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
-from crawler.core.options.kinds import Option, OptionGroup, OptionSet, Several, Switch, by_hand, option
+from crawler.core.options.kinds import Option, OptionGroup, OptionSet, Rules, Several, Switch, by_hand, option
 from crawler.core.options.limits import LimitOptions
 from crawler.core.options.links import LinkOptions
 from crawler.core.options.of_capabilities import CapabilityOptions
@@ -69,7 +69,11 @@ DEFAULTS = CrawlOptions()
 OPTIONS = {name: entry for name, entry in CrawlOptions.entries.items() if isinstance(entry, Option)}
 """The catalogue: every option but those with their own code."""
 
+RULES = [entry for entry in CrawlOptions.entries.values() if isinstance(entry, Rules)]
 SEVERAL = [entry for entry in CrawlOptions.entries.values() if isinstance(entry, Several)]
+
+GROUPED: tuple[Option | Rules | Several, ...] = (*OPTIONS.values(), *RULES, *SEVERAL)
+"""The entries that stand in a group on the form and in the help of the command."""
 
 CONFLICTS = (
     *(conflict for options in _SETS for conflict in options.conflicts),

@@ -271,6 +271,13 @@ class ByHand(OptionEntry):
 
 
 @dataclass(frozen=True)
+class Rules(ByHand):
+    """Extraction rules. They are typed into the form, and the command takes a file of them."""
+
+    group: OptionGroup
+
+
+@dataclass(frozen=True)
 class Several(ByHand):
     """Any number of some values. The form has a box for each, the command takes one at a time."""
 

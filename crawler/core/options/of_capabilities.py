@@ -17,8 +17,6 @@ BUILT_IN, SCRAPY = "builtin", "scrapy"
 HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
 FORMS = (HTML, TEXT, MARKDOWN, WARC, *PICTURES)
 """`keep`: the formats of kept content."""
-CONTENT_HEADING = "extracted fields and kept content"
-"""In the help of the command."""
 
 
 class CapabilityOptions(Part):

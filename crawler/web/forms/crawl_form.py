@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options.catalogue import DEFAULTS, SEVERAL, CrawlOptions, check_options
+from crawler.core.options.catalogue import DEFAULTS, RULES, SEVERAL, CrawlOptions, check_options
 from crawler.core.options.presets import Preset, applied, found_in
 from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.urls import query_params
@@ -46,7 +46,7 @@ PLACES = {
     "private_hosts": "allow_private",
     "list": "upload",
     "credentials": "same_credentials",
-    "fields": "rules",
+    **{entry.name: "rules" for entry in RULES},
     **{entry.name: next(iter(entry.fields.values())) for entry in SEVERAL},
 }
 """Field of an error -> form field, where the names differ."""

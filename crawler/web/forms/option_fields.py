@@ -11,7 +11,7 @@ from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField, Multi
 
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import EXAMPLE, FieldRule, check_rules, rules_of, text_of
-from crawler.core.options.catalogue import DEFAULTS, OPTIONS, SEVERAL
+from crawler.core.options.catalogue import DEFAULTS, GROUPED, OPTIONS, RULES, SEVERAL
 from crawler.core.options.events import OF_PAGES
 from crawler.core.options.kinds import (
     Choice,
@@ -149,12 +149,12 @@ if TYPE_CHECKING:
     ContentFields = RulesFields
 else:
     _BOXES = {entry.fields[value]: _box(*texts) for entry in SEVERAL for value, texts in entry.boxes.items()}
-    ContentFields = type("ContentFields", (RulesFields,), _BOXES)
+    ContentFields = type("ContentFields", (RulesFields if RULES else forms.Form,), _BOXES)
 
 
 def chosen_content(typed: Mapping[str, Any]) -> dict[str, Any]:
     """The options in these fields of a valid form."""
-    return {"fields": typed["rules"]} | {
+    return {entry.name: typed["rules"] for entry in RULES} | {
         entry.name: tuple(value for value, field in entry.fields.items() if typed[field]) for entry in SEVERAL
     }
 
@@ -162,8 +162,9 @@ def chosen_content(typed: Mapping[str, Any]) -> dict[str, Any]:
 def typed_content(other: dict[str, Any]) -> dict[str, Any]:
     """The input of these fields for options that differ from the default; these are removed from `other`."""
     typed: dict[str, Any] = {entry.fields[value]: True for entry in SEVERAL for value in other.pop(entry.name, ())}
-    if "fields" in other:
-        typed["rules"] = other.pop("fields")
+    for entry in RULES:
+        if entry.name in other:
+            typed["rules"] = other.pop(entry.name)
     return typed
 
 
@@ -180,12 +181,11 @@ _WITHOUT_OPTIONS = (
         *("Authentication", "headers, cookies, passwords, a proxy", "", 20),
         ("same_credentials", "headers", "cookies", "auth", "bearer", "proxy"),
     ),
-    OptionGroup("Extraction", "fields by CSS selectors or XPath", "", 140, ("rules", "try_url")),
     OptionGroup("Schedule", "repeat the crawl", "", 160, ("schedule",)),
     OptionGroup("Sharing", "who else sees it", "", 180, ("group", "group_controls")),
     OptionGroup("Private networks", "this machine and its neighbours", "", 190, ("allow_private",)),
 )
-_GROUPS = {option.group for option in OPTIONS.values()} - {FIRST} | set(_WITHOUT_OPTIONS)
+_GROUPS = {entry.group for entry in GROUPED} - {FIRST} | set(_WITHOUT_OPTIONS)
 
 
 def _names(group: OptionGroup) -> tuple[str, ...]:
