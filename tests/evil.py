@@ -15,11 +15,11 @@ from rq.registry import FailedJobRegistry
 from rq.results import Result
 
 from crawler.capabilities.content import warc
+from crawler.capabilities.content.options import FORMS
 from crawler.capabilities.content.shelf import Shelf, named
 from crawler.capabilities.content.storage import packed
 from crawler.core.html import link_codec
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import FORMS
 from crawler.core.protocol import counters as recently
 from crawler.models import (
     ApiToken,

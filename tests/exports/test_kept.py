@@ -13,10 +13,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.capabilities.content import warc
+from crawler.capabilities.content.options import FORMS
 from crawler.capabilities.content.shelf import Shelf, named
 from crawler.capabilities.content.storage import packed
 from crawler.core.errors import BadInput
-from crawler.core.options.of_capabilities import FORMS
 from crawler.core.text.sanitize import file_name
 from crawler.exports import content_zip
 from crawler.exports.formats import FORMATS

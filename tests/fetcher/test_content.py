@@ -12,9 +12,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler import crashpoints
+from crawler.capabilities.content.options import FORMS
 from crawler.capabilities.content.storage import Reader, objects_of, sweep
 from crawler.core.errors import ServiceDown
-from crawler.core.options.of_capabilities import FORMS
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import PICTURES
 from crawler.crawls.delete import delete

@@ -18,6 +18,7 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db.models import QuerySet
 
 from crawler import clock
+from crawler.capabilities.content.options import FORMS
 from crawler.core.errors import ServiceDown
 from crawler.core.html import charsets
 from crawler.core.options import of_capabilities as options
@@ -199,7 +200,7 @@ def media_type_of(form: str, crawl: Crawl) -> str:
 
 def is_kept(facts: PageFacts, form: str) -> bool:
     """Whether the page is stored in this format; if not, its facts say why."""
-    return form in options.FORMS and isinstance(facts.kept.get(form), list)
+    return form in FORMS and isinstance(facts.kept.get(form), list)
 
 
 def pages_with(crawl: Crawl, form: str) -> QuerySet[Page]:

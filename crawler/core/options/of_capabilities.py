@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 from crawler.core.composed import Part
 from crawler.core.extraction.rules import FieldRule
-from crawler.core.pages.rendering import PICTURES
 
 NEVER, AUTO, ALWAYS = "never", "auto", "always"
 """`render`."""
 
-BUILT_IN, SCRAPY = "builtin", "scrapy"
+SCRAPY = "scrapy"
 """`engine`."""
 
 HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
-FORMS = (HTML, TEXT, MARKDOWN, WARC, *PICTURES)
-"""`keep`: the formats of kept content."""
+"""`keep`."""
 
 
 class CapabilityOptions(Part):

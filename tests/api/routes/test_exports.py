@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from crawler.capabilities.content.options import FORMS
 from crawler.capabilities.content.shelf import Shelf, named
 from crawler.capabilities.content.storage import packed
-from crawler.core.options.of_capabilities import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.api.calling import Caller
 from tests.capabilities.content.storages import kept_in

@@ -12,10 +12,10 @@ from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.capabilities.content import warc
+from crawler.capabilities.content.options import FORMS
 from crawler.capabilities.content.shelf import Shelf, named
 from crawler.capabilities.content.storage import packed
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.capabilities.content.storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_page
