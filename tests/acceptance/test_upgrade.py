@@ -30,7 +30,7 @@ MIGRATION_WAITS = """
 """
 DELAY_S = 0.3  # so that some 90 pages last for longer than `migrate`, however fast the machine is
 START = """
-from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
 print(start_crawl(["{}"], CrawlOptions.from_plain({{'delay': {}}}), allow_private=True).id)
 """
