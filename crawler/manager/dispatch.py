@@ -264,6 +264,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
             del rows[result.id]
     parts = split_by_reach({draft.id: [page for _, ids in draft.slices for page in ids] for draft in drafts}, rows)
     policies = {kind: fetch_policy(context, public_only=kind) for kind in {part.public_only for part in parts.values()}}
+    policy_of = {draft_id: policies[part.public_only] for draft_id, part in parts.items()}
     spider_requests = queries.spider_requests(context.id, rows.values()) if context.options.spider else {}
     batches = [
         Batch(
@@ -271,7 +272,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
             site=context.crawl.site,
             id=draft.id,
             token=draft.token,
-            policy=policies[parts[draft.id].public_only],
+            policy=policy_of[draft.id],
             slices=tuple(
                 Slice(
                     retries.host_of(lane),
@@ -280,7 +281,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
                 )
                 for lane, ids in draft.slices
             ),
-            version=policies[parts[draft.id].public_only].version,
+            version=policy_of[draft.id].version,
             rendered=draft.rendered,
         )
         for draft in drafts

@@ -645,8 +645,8 @@ MUTATIONS = (
         "private-addresses-for-added-pages",
         "Security: what a user adds who may not allow private addresses reaches none",
         DISPATCH,
-        "policies[parts[draft.id].public_only]",
-        "policies[False] if False in policies else fetch_policy(context)",
+        "policies[part.public_only] for draft_id",
+        "(policies[False] if False in policies else fetch_policy(context)) for draft_id",
         "tests/manager/test_reach.py::test_what_resolves_to_a_private_address_later_is_not_requested",
     ),
     Mutation(
