@@ -90,7 +90,7 @@ class NoLinks(logging.Filter):
         return True
 
 
-class Text(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """`2026-11-21 21:00:00,000 WARNING crawler.fetcher.loop: what happened [crawl=... batch=...]`, one line each. The
     lines of a traceback are indented, so that they cannot pass for log lines."""
 

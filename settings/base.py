@@ -163,7 +163,7 @@ CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "")  # empty: that of bi
 
 LOG_LEVEL = environment.text("CRAWLER_LOG_LEVEL", "INFO")
 LOG_URLS = environment.switch("CRAWLER_LOG_URLS", False)
-LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_log.Json"}
+LOG_FORMATS = {"text": "crawler.logs.TextFormatter", "json": "crawler.json_log.Json"}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from crawler.core.options.catalogue import OPTIONS
-from crawler.core.options.kinds import Lines, Option, Span, Switch, Text
+from crawler.core.options.kinds import Duration, Option, Switch, Text, Texts
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "options.md"
 HEAD = "| on the page | on the command line | default | for example | what it does |\n|---|---|---|---|---|\n"
@@ -27,7 +27,7 @@ def _typed(option: Option) -> str:
     typed = f"`{option.flag} {option.kind.metavar}".rstrip() + "`"
     if isinstance(option.kind, Switch) and option.kind.has_both:
         return f"{typed}, `{option.flag.replace('--', '--no-', 1)}`"
-    return f"{typed} *" if isinstance(option.kind, Lines) else typed
+    return f"{typed} *" if isinstance(option.kind, Texts) else typed
 
 
 def _meaning(option: Option) -> str:
@@ -43,7 +43,7 @@ def _default(option: Option) -> str:
         case bool():
             return "yes" if option.default else "no"
         case None:
-            return option.kind.empty if isinstance(option.kind, Span) else "no limit"
+            return option.kind.empty if isinstance(option.kind, Duration) else "no limit"
         case tuple():
             return ""
         case _:

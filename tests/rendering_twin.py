@@ -12,7 +12,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import RenderChoices
 from crawler.fetcher import rendering
 from crawler.http.errors import FetchError
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 
 Shown = str | Rendering | Exception | Callable[[], str | Rendering | Exception]
 
@@ -40,7 +40,7 @@ class Browser:
     def abort(self) -> None:
         """Nothing is under way for long."""
 
-    def render(self, url: str, fetched: Fetched, choices: RenderChoices, **more: Any) -> Rendering:
+    def render(self, url: str, fetched: FetchResult, choices: RenderChoices, **more: Any) -> Rendering:
         path = "/" + url.split("/", 3)[3]
         self.rendered.append(path)
         self.choices.append(choices)

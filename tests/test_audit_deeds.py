@@ -36,7 +36,7 @@ from crawler.manager.add import add, ask_again
 from crawler.manager.host_waits import end_host_waits
 from crawler.models import AuditEntry, Channel, Crawl, Schedule
 from crawler.notices.delivery import resend
-from crawler.notices.user_channels import Wanted, add_channel, change_channel, remove_channel, switch_channel
+from crawler.notices.user_channels import ChannelValues, add_channel, change_channel, remove_channel, switch_channel
 from crawler.notices.webhook_secrets import make_secret
 from crawler.queueing import queues
 from crawler.web.rq_permissions import ROOT
@@ -48,7 +48,7 @@ from tests.web.crawl.test_traps import a_trap
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
 HERE = "http://127.0.0.1:8/"
-WANTED = Wanted(name="", transport="email", address="ann@example.com", events=(Event.FINISHED,))
+WANTED = ChannelValues(name="", transport="email", address="ann@example.com", events=(Event.FINISHED,))
 
 
 def _started(ann: User) -> Crawl:

@@ -17,7 +17,7 @@ from django.urls import path
 
 from crawler import logs
 from crawler.json_log import Json
-from crawler.logs import Context, Text, about
+from crawler.logs import Context, TextFormatter, about
 
 
 def a_record(message: str = "%s", *values: object, **more: object) -> logging.LogRecord:
@@ -38,12 +38,12 @@ def trouble_with(text: str) -> logging.LogRecord:
 
 def test_a_line_of_text_ends_with_what_it_is_about() -> None:
     with about(crawl="c", batch="b"):
-        line = Text().format(a_record("%s is slow", "x.test", page=7))
+        line = TextFormatter().format(a_record("%s is slow", "x.test", page=7))
     assert line.endswith(" WARNING crawler.fetcher.loop: x.test is slow [crawl=c batch=b page=7]")
 
 
 def test_a_line_about_nothing_has_no_end() -> None:
-    assert Text().format(a_record("hello")).endswith("loop: hello")
+    assert TextFormatter().format(a_record("hello")).endswith("loop: hello")
 
 
 def test_a_json_line_has_the_same_in_fields() -> None:
@@ -88,13 +88,13 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_site_sends_stays_on_its_line_and_moves_no_cursor(text: str) -> None:
-    for line in (Text().format(a_record("%s", text)), Json().format(a_record("%s", text))):
+    for line in (TextFormatter().format(a_record("%s", text)), Json().format(a_record("%s", text))):
         assert line.isprintable()
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_line_of_a_traceback_passes_for_a_line_of_the_log(text: str) -> None:
-    first, *others = Text().format(trouble_with(text)).split("\n")
+    first, *others = TextFormatter().format(trouble_with(text)).split("\n")
     assert first.endswith("could not be worked on")
     assert all(line.startswith("    ") and line.isprintable() for line in others)
     assert "ValueError" in others[-1] or "ValueError" in others[-2]
@@ -147,7 +147,7 @@ def test_a_page_that_breaks_is_told_once_and_forges_nothing(written: StringIO) -
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("formatter", [Text, Json])
+@pytest.mark.parametrize("formatter", [TextFormatter, Json])
 def test_where_a_link_breaks_it_is_not_spelled_out(
     written: StringIO, monkeypatch: pytest.MonkeyPatch, formatter: type[logging.Formatter]
 ) -> None:

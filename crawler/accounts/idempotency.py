@@ -35,7 +35,7 @@ class ClaimedCall:
 
 
 @dataclass(frozen=True)
-class Done:
+class FinishedCall:
     """The call was run; this was its response."""
 
     status: int
@@ -53,7 +53,7 @@ class OtherCall:
     """The key was used for another call."""
 
 
-Claim = ClaimedCall | Done | UnderWay | OtherCall
+Claim = ClaimedCall | FinishedCall | UnderWay | OtherCall
 
 
 def digest_of(method: str, path: str, body: bytes, scopes: Iterable[str] = ()) -> str:
@@ -75,7 +75,7 @@ def claim(user: User, key: str, digest: str, now: datetime) -> Claim:
     if row.digest != digest:
         return OtherCall()
     if row.status is not None:
-        return Done(row.status, row.headers, row.body)
+        return FinishedCall(row.status, row.headers, row.body)
     return _taken_over(row, now)
 
 

@@ -11,8 +11,8 @@ from crawler import conf
 from crawler.core.access.quotas import (
     NO_LIMIT,
     Quota,
-    Stored,
-    Used,
+    QuotaUse,
+    StorageUse,
     check_start,
     check_stored,
     pages_left,
@@ -42,16 +42,16 @@ def quota(user: int) -> Quota:
     return quota_of(usual, *own, is_superuser=is_superuser)
 
 
-def used(user: int, now: datetime) -> Used:
+def used(user: int, now: datetime) -> QuotaUse:
     """What the user has used."""
     active = Crawl.objects.filter(owner=user, state__in=NOT_OVER).count()
-    return Used(active, sql.pages_on(user, now.astimezone(UTC).date()), stored(user))
+    return QuotaUse(active, sql.pages_on(user, now.astimezone(UTC).date()), stored(user))
 
 
-def stored(user: int) -> Stored:
+def stored(user: int) -> StorageUse:
     """What the user's crawls store, by the counters of their rows."""
     sums = Crawl.objects.filter(owner=user).aggregate(pages=Sum("discovered"), kept=Sum("kept_bytes"))
-    return Stored(sums["pages"] or 0, sums["kept"] or 0)
+    return StorageUse(sums["pages"] or 0, sums["kept"] or 0)
 
 
 def check(user: User | None, now: datetime) -> None:
@@ -91,7 +91,7 @@ def left(user: int, now: datetime) -> int | None:
     limits = quota(user)
     if not limits.pages_a_day:
         return None
-    return pages_left(limits, Used(0, sql.pages_on(user, now.astimezone(UTC).date())))
+    return pages_left(limits, QuotaUse(0, sql.pages_on(user, now.astimezone(UTC).date())))
 
 
 def share(user: int, now: datetime) -> int | None:

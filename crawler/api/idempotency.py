@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 
 from crawler import clock
 from crawler.accounts import idempotency
-from crawler.accounts.idempotency import ClaimedCall, Done, OtherCall, UnderWay
+from crawler.accounts.idempotency import ClaimedCall, FinishedCall, OtherCall, UnderWay
 from crawler.api.callers import ApiRequest, Caller
 from crawler.api.problems import Problem
 
@@ -36,7 +36,7 @@ def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], 
     match idempotency.claim(caller.user, key, digest, clock.now()):
         case ClaimedCall() as mine:
             return _done(request, mine, call)
-        case Done(status, headers, body):
+        case FinishedCall(status, headers, body):
             return HttpResponse(body, status=status, headers={**headers, "Idempotency-Replayed": "true"})
         case UnderWay():
             detail = "A call with this Idempotency-Key is under way; ask again in a second for its answer."

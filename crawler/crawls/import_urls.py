@@ -34,7 +34,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import Event
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
-from crawler.core.url_lists.reader import PIECE_BYTES, Columns
+from crawler.core.url_lists.reader import PIECE_BYTES, ColumnChoice
 from crawler.crawls.credentials import HOSTS, check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options, note_start, services_needed, wake_manager
 from crawler.http.guard import guard_of
@@ -105,7 +105,7 @@ def load_list(
     name: str,
     options: CrawlOptions,
     *,
-    columns: Columns | None = None,
+    columns: ColumnChoice | None = None,
     owner: User | None = None,
     allow_private: bool = False,
     sealed: str = "",

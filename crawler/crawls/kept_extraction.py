@@ -31,7 +31,7 @@ from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.html import links
 from crawler.core.html.document import document_of
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.of_capabilities import HTML
 from crawler.core.pages.outcomes import Outcome
@@ -237,7 +237,7 @@ def _read(
     return Reading(page.id, place, result.facts.fields, result.facts.notes, result.hooks)
 
 
-def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> Facts:
+def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> PageMetadata:
     from crawler.core.extraction import extractor  # it loads BeautifulSoup, which reconcile does without
 
     try:
@@ -247,4 +247,4 @@ def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> Facts:
     except Exception:
         log.exception("no fields could be read from %s", url)
         found = extractor.nothing(rules, extractor.FAULT)
-    return Facts(fields=found.values, notes=found.notes)
+    return PageMetadata(fields=found.values, notes=found.notes)

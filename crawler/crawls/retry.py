@@ -71,7 +71,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
 
 
 @dataclass(frozen=True)
-class Retried:
+class RetryCount:
     """Dead letters of several crawls that were retried in one call."""
 
     pages: int
@@ -79,7 +79,7 @@ class Retried:
     has_more: bool  # there are others: the call does only so many
 
 
-def retry_chosen(letters: QuerySet[Page], now: float) -> Retried:
+def retry_chosen(letters: QuerySet[Page], now: float) -> RetryCount:
     """Retry these dead letters of any crawls, as `retry_failed` does crawl by crawl: PAGES_PER_TRANSACTION at a time,
     and PAGES_PER_CALL and CRAWLS_PER_CALL at most. Calls are repeated until there are no more; those that were retried
     before are no dead letters any more. Pages that fail again meanwhile, after `now`, are left for a later call."""
@@ -95,8 +95,8 @@ def retry_chosen(letters: QuerySet[Page], now: float) -> Retried:
             reopened.add(crawl)
             pages += done
         else:
-            return Retried(pages, len(reopened), letters.exists())
-    return Retried(pages, len(reopened), len(crawls) > CRAWLS_PER_CALL)
+            return RetryCount(pages, len(reopened), letters.exists())
+    return RetryCount(pages, len(reopened), len(crawls) > CRAWLS_PER_CALL)
 
 
 @dataclass(frozen=True)

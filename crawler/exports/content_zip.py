@@ -14,7 +14,7 @@ from crawler.core.text.gzip import Broken
 from crawler.core.text.sanitize import file_name
 from crawler.exports.csv import record
 from crawler.exports.file import Sink
-from crawler.exports.rows import Chosen, check_kept, kept
+from crawler.exports.rows import ExportFilter, check_kept, kept
 from crawler.models import Crawl, PageFacts
 
 MAX_FILES = 200_000  # the directory at the end of a ZIP is in memory until then: about 100 MB
@@ -22,7 +22,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 INDEX = "index.csv"
 
 
-def check(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def check(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when the crawl keeps no such content, or too much of it."""
     check_kept(form, crawl, **chosen)
     if PageFacts.objects.filter(crawl=crawl).exclude(kept={}).count() > MAX_FILES:
@@ -31,7 +31,7 @@ def check(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
         )
 
 
-def pieces(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
+def pieces(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[bytes]:
     """The files in the order of an export, then the table: file and URL, one a line."""
     sink, ending = Sink(), ending_of(form, crawl)
     method = ZIP_STORED if form in PICTURES else ZIP_DEFLATED  # pictures are packed in themselves

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import msgspec
 
 from crawler.exports.jsonl import line_of
-from crawler.exports.rows import Chosen, columns_of, rows
+from crawler.exports.rows import ExportFilter, columns_of, rows
 from crawler.models import Crawl
 
 _FORMULA_START = "[=+@\uff1d\uff0b\uff0d\uff20-]"  # the full-width forms work as well
@@ -45,7 +45,7 @@ def separate(value: Any) -> Any:
     return _INNER_FORMULA.sub(r"\1'", cell)
 
 
-def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
+def lines(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str]:
     """The header and one record a page, each ending with CR LF."""
     names = [column.name for column in columns_of(crawl)]
     return table(names, (row.values() for row in rows(crawl, **chosen)))

@@ -11,23 +11,23 @@ from crawler.core.options.of_capabilities import HTML, MARKDOWN, TEXT, WARC
 from crawler.core.pages.rendering import PDF, SCREENSHOT
 from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
 from crawler.exports.file import Piece, format_by_name, gathered
-from crawler.exports.rows import Chosen
+from crawler.exports.rows import ExportFilter
 from crawler.models import Crawl
 
 
 class Pieces(Protocol):
     """An export, piece by piece."""
 
-    def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str] | Iterator[bytes]: ...
+    def __call__(self, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str] | Iterator[bytes]: ...
 
 
 class Check(Protocol):
     """BadInput when an export cannot be made, before anything of it is written."""
 
-    def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> None: ...
+    def __call__(self, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None: ...
 
 
-def _always(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def _always(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """Any crawl can be exported."""
 
 
@@ -48,7 +48,7 @@ class Format:
     endings: tuple[str, ...] = ()  # of file names, besides its key
     form: str = ""  # of kept content, see `core.options.catalogue`; only crawls that keep it have this export
 
-    def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Piece]:
+    def __call__(self, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[Piece]:
         self.check(crawl, **chosen)
         return gathered(self.pieces(crawl, **chosen))
 

@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape
 from django.db.models import QuerySet
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.exports.links import Target, edges
-from crawler.exports.rows import Chosen, refuse_externals, selected
+from crawler.exports.links import LinkTarget, edges
+from crawler.exports.rows import ExportFilter, refuse_externals, selected
 from crawler.models import Crawl, Page
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # https://www.w3.org/TR/xml/#charsets
@@ -41,12 +41,12 @@ EDGE_KEYS = {"text": "string", "rel": "string"}
 CHUNK = 1000  # pages in memory at a time
 
 
-def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when links to other sites are requested."""
     refuse_externals("GraphML", **chosen)
 
 
-def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
+def lines(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str]:
     """Each page as a node "nID", then each link between two of them as an edge."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     yield from (_declared("node", name, kind) for name, kind in NODE_KEYS.items())
@@ -76,11 +76,11 @@ def _data(what: str, values: Mapping[str, Any], names: Mapping[str, str]) -> str
     )
 
 
-def _is_page(target: Target) -> bool:
+def _is_page(target: LinkTarget) -> bool:
     """Links to other sites that were only recorded are no nodes."""
     return target.answer != Outcome.EXTERNAL
 
 
-def _among(pages: QuerySet[Page]) -> Callable[[Target], bool]:
+def _among(pages: QuerySet[Page]) -> Callable[[LinkTarget], bool]:
     ids = set(pages.order_by().values_list("id", flat=True).iterator(chunk_size=CHUNK))
     return lambda target: target.id in ids

@@ -7,14 +7,14 @@ from typing import Any, Unpack
 
 import msgspec
 
-from crawler.exports.rows import Chosen, rows
+from crawler.exports.rows import ExportFilter, rows
 from crawler.models import Crawl
 
 _ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}  # those below U+0020 are escaped in JSON anyway
 _encode = msgspec.json.Encoder().encode
 
 
-def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
+def lines(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str]:
     """One line a page, each ending with a line feed."""
     return map(line_of, rows(crawl, **chosen))
 

@@ -13,7 +13,7 @@ from crawler.core.html import link_codec
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import EXTERNAL
 from crawler.exports.csv import table
-from crawler.exports.rows import CHUNK, NOT_INDEXED, Chosen, selected
+from crawler.exports.rows import CHUNK, NOT_INDEXED, ExportFilter, selected
 from crawler.models import Crawl, Page, PageFacts, PageLinks
 
 _OPEN, _HIDDEN = 0, -1
@@ -21,7 +21,7 @@ _CODES = {outcome: -2 - number for number, outcome in enumerate(Outcome)}
 _OUTCOMES = {code: outcome for outcome, code in _CODES.items()}
 
 
-class Target(NamedTuple):
+class LinkTarget(NamedTuple):
     """A page of the crawl, or a link that leaves the site."""
 
     id: int
@@ -38,14 +38,14 @@ class Targets:
     ids: array[int]  # negative when it leaves the site
     codes: array[int]  # HTTP status, or one of the codes above
 
-    def find(self, key: int) -> Target | None:
+    def find(self, key: int) -> LinkTarget | None:
         """The page with this short key as a number; None = the crawl has no row of it."""
         at = bisect_left(self.keys, key)
         if at == len(self.keys) or self.keys[at] != key:
             return None
         code, page = self.codes[at], self.ids[at]
         answer = str(code) if code > 0 else _OUTCOMES[code].value if code < _HIDDEN else ""
-        return Target(abs(page), answer, page < 0, code == _HIDDEN)
+        return LinkTarget(abs(page), answer, page < 0, code == _HIDDEN)
 
 
 def targets_of(crawl: Crawl) -> Targets:
@@ -67,7 +67,7 @@ def _code(http_status: int | None, outcome: str) -> int:
 
 AT_ONCE = 200  # pages whose links are in memory at a time: about a hundred links each
 
-Finder = Callable[[int], Target | None]
+Finder = Callable[[int], LinkTarget | None]
 
 
 class Edge(NamedTuple):
@@ -78,11 +78,11 @@ class Edge(NamedTuple):
     target: str  # normalised URL
     text: str  # anchor text
     rel: str  # "nofollow ugc sponsored"
-    leads_to: Target | None  # None = the crawl has no row of it
+    leads_to: LinkTarget | None  # None = the crawl has no row of it
     problem: str = ""  # of a malformed link, whose target is as written
 
 
-def edges(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Edge]:
+def edges(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[Edge]:
     """Every link of the selected pages, in the order of the pages, the malformed ones of each last. With `externals`
     only links to other sites. Links to a page left out because of noindex are left out, too."""
     only_externals = chosen.pop("externals", False)
@@ -117,7 +117,7 @@ link has its target as written, the status "malformed", and its `problem`."""
 MALFORMED = "malformed"
 
 
-def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
+def lines(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str]:
     """The header and one record a link, each ending with CR LF; with `externals` only links to other sites."""
     found = edges(crawl, **chosen)
     return table(

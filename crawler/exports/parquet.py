@@ -15,7 +15,7 @@ import msgspec
 
 from crawler.core.pages.page_fields import ValueType
 from crawler.exports.file import Sink
-from crawler.exports.rows import Chosen, Column, columns_of, rows
+from crawler.exports.rows import ExportColumn, ExportFilter, columns_of, rows
 from crawler.models import Crawl
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ INT64_LIMIT = 2**63
 _as_json = msgspec.json.Encoder().encode
 
 
-def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
+def pieces(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[bytes]:
     """One row a page. Times and dates are timestamps in UTC; JSON is text."""
     import pyarrow as arrow  # half a second and 60 MB, which no other command should pay for
     from pyarrow import parquet
@@ -43,14 +43,14 @@ def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
     yield sink.taken()
 
 
-def _table(group: Sequence[dict[str, Any]], columns: Sequence[Column], schema: pyarrow.Schema) -> pyarrow.Table:
+def _table(group: Sequence[dict[str, Any]], columns: Sequence[ExportColumn], schema: pyarrow.Schema) -> pyarrow.Table:
     import pyarrow as arrow  # as above
 
     values = {column.name: _cells(column, (row[column.name] for row in group)) for column in columns}
     return arrow.table(values, schema=schema)
 
 
-def _type(column: Column) -> pyarrow.DataType:
+def _type(column: ExportColumn) -> pyarrow.DataType:
     import pyarrow as arrow  # as above
 
     value_type = _type_of(column.type)
@@ -76,7 +76,7 @@ def _type_of(value_type: ValueType) -> pyarrow.DataType:
     assert_never(value_type)
 
 
-def _cells(column: Column, values: Iterable[Any]) -> list[Any]:
+def _cells(column: ExportColumn, values: Iterable[Any]) -> list[Any]:
     read = _READERS[column.type]
     if column.many:
         return [[read(one) for one in value] if isinstance(value, list) else None for value in values]

@@ -16,7 +16,7 @@ from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
 from crawler.core.options.of_capabilities import NEVER
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_fields import EXPORTED, PARENT, Table, ValueType
+from crawler.core.pages.page_fields import EXPORTED, PARENT, FieldTable, ValueType
 from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page, PageFacts, PageLoad
@@ -24,7 +24,7 @@ from crawler.storage import hook_calls
 
 
 @dataclass(frozen=True)
-class Column:
+class ExportColumn:
     """One column of a table of pages."""
 
     name: str
@@ -32,7 +32,7 @@ class Column:
     many: bool = False  # the values are lists of this type
 
 
-PAGE_COLUMNS = tuple(Column(field.name, field.type) for field in EXPORTED)
+PAGE_COLUMNS = tuple(ExportColumn(field.name, field.type) for field in EXPORTED)
 KEYS = tuple(column.name for column in PAGE_COLUMNS)
 """The keys of every row, in the order of a table's columns; extracted fields follow."""
 NOTES = "field_notes"
@@ -51,16 +51,16 @@ RULE_TYPES = {
 """The types of the values of an extraction rule, see `core.extraction.rules.TYPES`, and of a hook."""
 
 
-def columns_of(crawl: Crawl) -> tuple[Column, ...]:
+def columns_of(crawl: Crawl) -> tuple[ExportColumn, ...]:
     """The fields of a page, one column for each field the crawl extracts, and the notes on missing values."""
     found = {rule.name: _column(rule.name, rule.type, rule.many) for rule in crawl.chosen.fields}
     for name, kind in hook_calls.types_of(crawl).items():  # a hook may replace what a rule found
         found[name] = _column(name, kind)
-    return (*PAGE_COLUMNS, *found.values(), *([Column(NOTES, ValueType.JSON)] if found else []))
+    return (*PAGE_COLUMNS, *found.values(), *([ExportColumn(NOTES, ValueType.JSON)] if found else []))
 
 
-def _column(name: str, kind: str, many: bool = False) -> Column:
-    return Column(column_name(name), RULE_TYPES.get(kind, ValueType.JSON), many)
+def _column(name: str, kind: str, many: bool = False) -> ExportColumn:
+    return ExportColumn(column_name(name), RULE_TYPES.get(kind, ValueType.JSON), many)
 
 
 def fields_of(crawl: Crawl) -> list[str]:
@@ -80,14 +80,14 @@ MAX_ID_SPREAD = 10  # rows of any crawl between a crawl's first and last page, f
 NOT_INDEXED = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
 
 
-class Chosen(TypedDict, total=False):
+class ExportFilter(TypedDict, total=False):
     """What an export can be narrowed to; nothing = all pages the receipt counts."""
 
     externals: bool  # in place of the pages the links that leave the site, checked or only recorded
     among: QuerySet[Page]  # these rows alone and in their order, such as those of a report; not sliced
 
 
-def selected(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
+def selected(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> QuerySet[Page]:
     """The pages, in the order of their discovery unless `among` has one. A crawl that obeys noindex leaves out pages
     that ask for it."""
     found = _requested(crawl, **chosen)
@@ -96,13 +96,13 @@ def selected(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
     return found if found.ordered else found.order_by("id")
 
 
-def refuse_externals(what: str, **chosen: Unpack[Chosen]) -> None:
+def refuse_externals(what: str, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when links to other sites are requested in a format that cannot hold them."""
     if chosen.get("externals"):
         raise BadInput("externals", f"{what} holds pages of the site alone; leave out the links to other sites.")
 
 
-def _requested(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
+def _requested(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> QuerySet[Page]:
     among = chosen.get("among")
     if among is not None:
         return among.filter(crawl=crawl)
@@ -124,9 +124,9 @@ def _rows_of(crawl: Crawl) -> QuerySet[Page]:
 
 CHUNK = 1000  # pages in memory at a time; also the most parameters of a query for parents or metadata
 
-_PAGE_FIELDS = tuple(field for field in EXPORTED if field.table is Table.PAGE)
-_METADATA_FIELDS = tuple(field.name for field in EXPORTED if field.table is Table.METADATA)
-_LOAD_FIELDS = tuple(field.name for field in EXPORTED if field.table is Table.LOAD)
+_PAGE_FIELDS = tuple(field for field in EXPORTED if field.table is FieldTable.PAGE)
+_METADATA_FIELDS = tuple(field.name for field in EXPORTED if field.table is FieldTable.METADATA)
+_LOAD_FIELDS = tuple(field.name for field in EXPORTED if field.table is FieldTable.LOAD)
 _PAGE_LOOKUPS = ("id", *("parent_id" if field.name == PARENT else field.name for field in _PAGE_FIELDS))
 _NULL_WHEN_EMPTY = tuple(field.name for field in EXPORTED if field.empty_is_null and field.name != PARENT)
 _TIMES = tuple(field.name for field in EXPORTED if field.type is ValueType.DATETIME)
@@ -134,7 +134,7 @@ _NO_METADATA: Mapping[str, Any] = {**dict.fromkeys(_METADATA_FIELDS), "fields": 
 _NO_LOAD: Mapping[str, Any] = dict.fromkeys(_LOAD_FIELDS)
 
 
-def rows(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[dict[str, Any]]:
+def rows(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[dict[str, Any]]:
     """One row a page (see `selected`), in the order the pages were discovered, with bounded memory.
 
     One query streams the pages; for each CHUNK of them one finds the parents' URLs, one the metadata and, if the crawl
@@ -201,7 +201,7 @@ def _row(
 log = logging.getLogger(__name__)
 
 
-class Kept(NamedTuple):
+class KeptContent(NamedTuple):
     """The kept content of one page."""
 
     page: int
@@ -209,7 +209,7 @@ class Kept(NamedTuple):
     member: bytes  # as stored: one gzip member, or those of its WARC records
 
 
-def check_kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def check_kept(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when the crawl keeps no content in this form, or links to other sites are requested."""
     refuse_externals("Kept content", **chosen)
     if form not in crawl.chosen.keep:
@@ -220,17 +220,17 @@ def _keep(form: str) -> str:
     return by_surface(command=f"--keep {form}", page="“Content”", api=f'`keep` with "{form}"')
 
 
-def kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Kept]:
+def kept(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[KeptContent]:
     """The pages kept in this form, in the order of an export, without those whose content cannot be read any more."""
     with Reader() as reader:
         for page, url, place in _places(form, crawl, **chosen):
             try:
-                yield Kept(page, url, reader.read(place))
+                yield KeptContent(page, url, reader.read(place))
             except ObjectMissing as error:
                 log.warning("crawl %s: the content of page %s is left out: %s", crawl.id, page, error)
 
 
-def _places(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[tuple[int, str, Place]]:
+def _places(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[tuple[int, str, Place]]:
     pages = selected(crawl, **chosen).values_list("id", "url").iterator(chunk_size=CHUNK)
     while chunk := list(islice(pages, CHUNK)):
         found = PageFacts.objects.filter(page_id__in=[page for page, _ in chunk]).values_list("page_id", "kept")

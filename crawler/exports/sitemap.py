@@ -16,7 +16,7 @@ from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import origin_of
 from crawler.exports.file import Sink
 from crawler.exports.graphml import in_xml
-from crawler.exports.rows import NOT_INDEXED, Chosen, refuse_externals, selected
+from crawler.exports.rows import NOT_INDEXED, ExportFilter, refuse_externals, selected
 from crawler.models import Crawl, Page, PageFacts
 
 MOST_URLS = 50_000
@@ -31,7 +31,7 @@ CHUNK = 1000  # pages in memory at a time
 _W3C = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?)?)?")  # www.w3.org/TR/NOTE-datetime
 
 
-def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when one sitemap cannot hold the pages."""
     refuse_externals("A sitemap", **chosen)
     if _is_too_much(crawl, **chosen):
@@ -42,21 +42,21 @@ def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
         )
 
 
-def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
+def lines(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str]:
     """The sitemap, one line a page."""
     yield HEAD
     yield from entries(crawl, **chosen)
     yield TAIL
 
 
-def entries(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
+def entries(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str]:
     """An element for each page, with `lastmod` when a sitemap of the site gave a valid date."""
     for url, lastmod in indexable(crawl, **chosen).values_list("url", "lastmod").iterator(chunk_size=CHUNK):
         when = f"<lastmod>{lastmod}</lastmod>" if _W3C.fullmatch(lastmod) else ""
         yield f"<url><loc>{in_xml(url)}</loc>{when}</url>\n"
 
 
-def indexable(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
+def indexable(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> QuerySet[Page]:
     """HTML pages of the site with a 2xx response (or 304) that have neither noindex nor another page as canonical."""
     answered = Q(outcome__in=SUCCESSES)
     html = selected(crawl, **chosen).filter(answered, kind=PAGE, content_type__in=HTML).exclude(NOT_INDEXED)
@@ -64,7 +64,7 @@ def indexable(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
     return html.exclude(Exists(elsewhere))
 
 
-def _is_too_much(crawl: Crawl, **chosen: Unpack[Chosen]) -> bool:
+def _is_too_much(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> bool:
     if indexable(crawl, **chosen).order_by().count() > MOST_URLS:
         return True
     return sum(len(line.encode()) for line in lines(crawl, **chosen)) > MOST_BYTES
@@ -80,12 +80,12 @@ _INDEX_HEAD = (
 _INDEX_TAIL = "</sitemapindex>\n"
 
 
-def check_zip(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def check_zip(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when links to other sites are requested."""
     refuse_externals("A sitemap", **chosen)
 
 
-def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
+def pieces(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[bytes]:
     """sitemap-1.xml.gz and so on, then sitemap.xml, which lists them at the root of the first start URL."""
     root, sink, names = f"{origin_of(crawl.start_urls[0])}/", Sink(), list[str]()
     with ZipFile(sink, "w", ZIP_STORED) as archive:

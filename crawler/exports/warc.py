@@ -8,16 +8,16 @@ from typing import Unpack
 from crawler.capabilities.content import warc
 from crawler.capabilities.content.shelf import about
 from crawler.core.options.of_capabilities import WARC
-from crawler.exports.rows import Chosen, check_kept, kept
+from crawler.exports.rows import ExportFilter, check_kept, kept
 from crawler.models import Crawl
 
 
-def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when the crawl keeps no WARC records."""
     check_kept(WARC, crawl, **chosen)
 
 
-def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
+def pieces(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[bytes]:
     """A warcinfo record, then response and request of each page and of what it loaded: gzip members, as stored."""
     said = {**about(), "isPartOf": str(crawl.id), "description": f"a crawl of {crawl.site}"}
     yield warc.info(f"{crawl.id}.warc.gz", said)

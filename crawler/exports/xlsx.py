@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from crawler.core.errors import BadInput
 from crawler.core.pages.page_fields import ValueType
 from crawler.exports.csv import flat
-from crawler.exports.rows import Chosen, Column, columns_of, rows, selected
+from crawler.exports.rows import ExportColumn, ExportFilter, columns_of, rows, selected
 from crawler.models import Crawl
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PLAIN = {
 }
 
 
-def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when a sheet cannot hold the pages."""
     number = selected(crawl, **chosen).order_by().count()
     if number >= MAX_ROWS:
@@ -40,7 +40,7 @@ def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
         )
 
 
-def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
+def pieces(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[bytes]:
     """The workbook is made on disk first, because a ZIP has the size of each part before it."""
     import xlsxwriter  # no other command should pay for it
 
@@ -52,7 +52,7 @@ def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
             yield piece
 
 
-def _fill(workbook: Workbook, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+def _fill(workbook: Workbook, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     columns = columns_of(crawl)
     sheet = workbook.add_worksheet("Pages")
     bold, time = workbook.add_format({"bold": True}), workbook.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
@@ -67,7 +67,7 @@ def _fill(workbook: Workbook, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
                 sheet.write(number, place, value, time if column.type is ValueType.DATETIME else None)
 
 
-def _cell(column: Column, value: Any) -> Any:
+def _cell(column: ExportColumn, value: Any) -> Any:
     """The value as a cell can hold it; a time without its zone, which is UTC."""
     if column.type is ValueType.DATETIME:
         return datetime.fromisoformat(value).replace(tzinfo=None) if value else None

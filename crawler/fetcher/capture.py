@@ -24,7 +24,7 @@ from crawler.core.options import of_capabilities as options
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.pages.rendering import PICTURES
 from crawler.core.protocol.messages import Batch, PageResult
-from crawler.http.fetcher import Fetched, Wants, anything_named, is_html
+from crawler.http.fetcher import FetchResult, Wants, anything_named, is_html
 
 if TYPE_CHECKING:
     from crawler.capabilities.browser.result import RecordedResource, Rendering
@@ -54,7 +54,7 @@ class Capture:
         """Which bodies are read: for a WARC archive those of every content type."""
         return anything_named if options.WARC in self.keep else is_html
 
-    def as_without_capture(self, fetched: Fetched) -> Fetched:
+    def as_without_capture(self, fetched: FetchResult) -> FetchResult:
         """The response with the outcome it has without capture, where a body that is not HTML is not read: if it is too
         large or truncated, only its content is lost."""
         if fetched.http_status is None or is_html(fetched.content_type or "text/html"):
@@ -67,7 +67,7 @@ class Capture:
     def capture(
         self,
         result: PageResult,
-        fetched: Fetched,
+        fetched: FetchResult,
         document: Document | None,
         url: str,
         html: bytes | None,
@@ -110,7 +110,7 @@ NO_CAPTURE = Capture()
 class _Page:
     """A page whose content is kept."""
 
-    fetched: Fetched
+    fetched: FetchResult
     document: Document | None  # None: it is not HTML, or no success
     url: str
     fetched_at: float

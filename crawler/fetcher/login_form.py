@@ -10,14 +10,14 @@ from crawler.core.access.credentials import Pair, is_own
 from crawler.core.html import charsets
 from crawler.core.html.document import Document, document_of
 from crawler.core.html.forms import Form, login_form, matches
-from crawler.core.html.links import Extracted
+from crawler.core.html.links import PageContent
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.urls.logout import is_logout_text
 from crawler.core.urls.normalise import host_of, normalise, origin_of
 from crawler.http.client import HttpFetcher
 from crawler.http.cookies import Cookies
-from crawler.http.fetcher import Fetched, is_html
+from crawler.http.fetcher import FetchResult, is_html
 
 MAX_HOPS = 10  # redirects in a row
 MAX_TRIES = 3  # of the page with the form, while it does not respond
@@ -37,7 +37,7 @@ class Answer:
     """The last response of a chain of redirects."""
 
     url: str
-    fetched: Fetched
+    fetched: FetchResult
 
 
 class LoginForm:
@@ -52,12 +52,12 @@ class LoginForm:
         """Whether this normalised URL is the page with the form, whatever its query says."""
         return _without_query(url) == _without_query(self.url)
 
-    def check(self, url: str, fetched: Fetched, document: Document | None) -> None:
+    def check(self, url: str, fetched: FetchResult, document: Document | None) -> None:
         """Raises LoginShown."""
         if self._is_shown(url, fetched, document):
             raise LoginShown
 
-    def _is_shown(self, url: str, fetched: Fetched, document: Document | None) -> bool:
+    def _is_shown(self, url: str, fetched: FetchResult, document: Document | None) -> bool:
         """Whether a response, with this page, asks for a log-in: it redirects to the form's page, or has the form, and
         is not the form's own page. Where there is a sign of being logged in, a page with it does not ask, and one
         without it does even if its form for a password has other fields."""
@@ -168,20 +168,20 @@ class LoginForm:
             )
 
 
-def logout_links(page: Extracted) -> tuple[str, ...]:
+def logout_links(page: PageContent) -> tuple[str, ...]:
     """The targets of links whose text says that they log out."""
     occurrences = zip(page.occurrences.places, page.occurrences.texts, strict=True)
     return tuple(dict.fromkeys(page.links[place] for place, text in occurrences if is_logout_text(text)))
 
 
-def document_in(fetched: Fetched) -> Document | None:
+def document_in(fetched: FetchResult) -> Document | None:
     """The page in this response; None if it is not HTML."""
     if not fetched.body or not is_html(fetched.content_type or "text/html"):
         return None
     return document_of(charsets.utf_8(fetched.body, fetched.content_type_header))
 
 
-def _is_refusal(fetched: Fetched) -> bool:
+def _is_refusal(fetched: FetchResult) -> bool:
     """Some sites show the form with one of these."""
     return fetched.http_status in (401, 403)
 

@@ -21,7 +21,7 @@ from crawler.core.protocol.messages import Batch
 from crawler.crashpoints import crash_point
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
 from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
-from crawler.fetcher.schedule import Schedule
+from crawler.fetcher.schedule import SliceSchedule
 from crawler.fetcher.session import FetchSession
 from crawler.fetcher.slot_watch import SlotWatch
 from crawler.fetcher.work_stealing import WorkStealer
@@ -135,7 +135,7 @@ class _Job:
         self._is_stopping, self._queue = is_stopping, queue
         self._sessions: list[FetchSession] = []  # those at work; a job may last for minutes
         self._summary = Summary()  # of those that are over
-        self._schedule = Schedule()
+        self._schedule = SliceSchedule()
         self._loop = EventLoop()
         self._places, self._max_batches = conf.worker_connections(), conf.worker_batches() or math.inf
         self._is_rendering = queue == queues.RENDER

@@ -28,7 +28,7 @@ from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
 from crawler.fetcher.sitemap import MAX_SITEMAP_BODY_BYTES, with_entries
 from crawler.http import memory_budget
 from crawler.http.errors import FetchError, one_line
-from crawler.http.fetcher import Fetched, Fetcher, anything, is_html, nothing
+from crawler.http.fetcher import Fetcher, FetchResult, anything, is_html, nothing
 from crawler.http.memory_budget import LARGE_BODY
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class PageFetcher:
 _nothing_to_release = nullcontext()
 
 
-def memory_guard(fetched: Fetched) -> AbstractContextManager[object]:
+def memory_guard(fetched: FetchResult) -> AbstractContextManager[object]:
     """The tree of a large page takes many times its memory."""
     return _released() if len(fetched.body) > LARGE_BODY else _nothing_to_release
 
@@ -182,7 +182,7 @@ def _released() -> Iterator[None]:
         memory_budget.release_memory()
 
 
-def needs_get(head: Fetched) -> bool:
+def needs_get(head: FetchResult) -> bool:
     """Whether GET may do better. Not if no request was sent, nor if the host asks to wait."""
     if head.http_status in (429, 503) or head.requests == 0:
         return False
@@ -191,7 +191,7 @@ def needs_get(head: Fetched) -> bool:
 
 def result_of(
     task: PageTask,
-    fetched: Fetched,
+    fetched: FetchResult,
     fetched_at: float,
     requests_before: int = 0,
     document: Document | None = None,
@@ -244,14 +244,14 @@ def result_of(
     )
 
 
-def _redirect_error(fetched: Fetched, redirect_to: str) -> str:
+def _redirect_error(fetched: FetchResult, redirect_to: str) -> str:
     """Explains a redirect that cannot be followed; "" for others."""
     if redirect_to or fetched.outcome is not Outcome.REDIRECT or not fetched.location:
         return ""
     return one_line(f"it redirects to what is not a web address: {fetched.location!r}")
 
 
-def html_of(task: PageTask, fetched: Fetched) -> bytes | None:
+def html_of(task: PageTask, fetched: FetchResult) -> bytes | None:
     """A page's HTML in UTF-8; None if it is not HTML, or not a success."""
     if task.kind == SITEMAP or fetched.outcome is not Outcome.SUCCESS or not fetched.body:
         return None

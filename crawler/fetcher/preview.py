@@ -24,7 +24,7 @@ from crawler.crawls.start import checked_options
 from crawler.fetcher.login_form import LoginFailed, LoginForm
 from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.client import HttpFetcher, fetcher_for
-from crawler.http.fetcher import Fetched, is_html
+from crawler.http.fetcher import FetchResult, is_html
 from crawler.http.guard import check_web_address, guard_of
 from crawler.http.robots import fetch_robots
 
@@ -115,7 +115,7 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float, user_agent: str) -> st
             return RobotsDecision(reachable=True, rules=parse(found.body), token=product_token(user_agent)).refusal(url)
 
 
-def _read(fetched: Fetched, url: str, options: CrawlOptions) -> Preview:
+def _read(fetched: FetchResult, url: str, options: CrawlOptions) -> Preview:
     if fetched.outcome is not Outcome.SUCCESS:
         return Preview(url, trouble=fetched.error or f"it answered {fetched.http_status}")
     if not fetched.body or not is_html(fetched.content_type or "text/html"):

@@ -19,7 +19,7 @@ from crawler.core.urls.normalise import normalise
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
 from crawler.http.client import HttpFetcher
-from crawler.http.fetcher import NOTHING, Fetched, is_html
+from crawler.http.fetcher import NOTHING, FetchResult, is_html
 from crawler.http.request import RequestHeaders
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PageRenderer:
             records=WARC in policy.keep,
         )
 
-    def render(self, task: PageTask, fetched: Fetched) -> tuple[Fetched, Rendering | None]:
+    def render(self, task: PageTask, fetched: FetchResult) -> tuple[FetchResult, Rendering | None]:
         """The page as the browser shows it, in UTF-8; a redirect if its scripts went to another page. None if there is
         nothing to render: it is no HTML, or no success. Raises BrowserCrashed and Aborted."""
         is_page = fetched.outcome is Outcome.SUCCESS and bool(fetched.body) and is_html(fetched.content_type)
@@ -125,18 +125,18 @@ class PageRenderer:
         return True
 
 
-def shell_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, why: str) -> PageResult:
+def shell_of(task: PageTask, fetched: FetchResult, fetched_at: float, requests_before: int, why: str) -> PageResult:
     """What is told of a page that a browser is to render."""
     return msgspec.structs.replace(_unread(task, fetched, fetched_at, requests_before), needs_browser=why)
 
 
-def crashed(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int, error: str) -> PageResult:
+def crashed(task: PageTask, fetched: FetchResult, fetched_at: float, requests_before: int, error: str) -> PageResult:
     """The result of a page whose browser crashed."""
     result = _unread(task, fetched, fetched_at, requests_before)
     return msgspec.structs.replace(result, outcome=Outcome.CRASHED, error=error, rendering=task.rendering)
 
 
-def _unread(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int) -> PageResult:
+def _unread(task: PageTask, fetched: FetchResult, fetched_at: float, requests_before: int) -> PageResult:
     """The result of a page that was received, without anything of its content."""
     return PageResult(
         id=task.id,

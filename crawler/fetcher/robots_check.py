@@ -10,7 +10,7 @@ from crawler import conf
 from crawler.clock import Clock
 from crawler.core.pages.outcomes import HOST_FAILURES, Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
-from crawler.core.robots.robots_txt import NOT_FETCHED, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
+from crawler.core.robots.robots_txt import NOT_FETCHED, RobotsAnswer, RobotsRules, oddity_of, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import origin_of
 from crawler.fetcher.host_slot import HostSlot, RateLimited
@@ -26,7 +26,7 @@ class RobotsDecision:
     """What robots.txt says about an origin's pages. `rules` is None when it says nothing against any of them."""
 
     reachable: bool
-    rules: Rules | None = None
+    rules: RobotsRules | None = None
     token: str = ""  # the crawler's name in them
     outcome: Outcome = Outcome.ROBOTS  # of a page that may not be fetched
     error: str = ""  # why nothing may be fetched

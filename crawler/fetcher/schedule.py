@@ -13,7 +13,7 @@ Waiting = tuple[FetchSession, int]
 """A slice: its session, and its number there."""
 
 
-class Schedule:
+class SliceSchedule:
     """Each slice waits once. One that waits for a slot of its host also has a moment, at which it tries again: another
     worker may have given the slot back."""
 

@@ -27,7 +27,7 @@ from crawler.fetcher.page import PageFetcher, html_of, memory_guard
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import one_line
-from crawler.http.fetcher import Fetched, Wants, anything, media_type_of
+from crawler.http.fetcher import FetchResult, Wants, anything, media_type_of
 
 SPIDER_SECONDS = 60.0  # between two things that Scrapy says about a page: for its callbacks, middlewares and pipelines
 MAX_REQUESTS = 20  # for one page
@@ -39,8 +39,8 @@ STARTS = 2  # of a process, for one page that it has not begun
 class Visited:
     """What became of a page."""
 
-    sent: Fetched  # as it was sent
-    shown: Fetched  # as the middlewares left it
+    sent: FetchResult  # as it was sent
+    shown: FetchResult  # as the middlewares left it
     seen: messages.Seen
 
 
@@ -88,7 +88,7 @@ class ScrapyPages:
     def _fetch(
         self, visit: driver.Visit, task: PageTask, wants: Wants, headers: Mapping[str, str], seconds: float | None
     ) -> Visited:
-        sent = dict[int, Fetched]()
+        sent = dict[int, FetchResult]()
         while isinstance(message := visit.next(SPIDER_SECONDS), messages.Request):
             own = {name: value for name, value in message.headers if name.lower() not in _OURS}
             if not sent and message.method == "GET" and message.url == task.url and not message.body:
@@ -133,14 +133,14 @@ class ScrapyPages:
 
     def _further(
         self, message: messages.Request, headers: Mapping[str, str], seconds: float | None, before: int
-    ) -> Fetched:
+    ) -> FetchResult:
         """The response to a request beside the page's own: what a middleware or a spider asks for."""
         url = normalise(message.url)
         refusal = self._refusal(message, url, before)
         if url is None or refusal:
-            return Fetched(outcome=Outcome.MALFORMED, error=refusal)
+            return FetchResult(outcome=Outcome.MALFORMED, error=refusal)
         if not self._slot.wait_for_grant():
-            return Fetched(outcome=Outcome.TIMEOUT, error="the host's next turn is too far off")
+            return FetchResult(outcome=Outcome.TIMEOUT, error="the host's next turn is too far off")
         fetched = self._fetcher.request(message.method, url, message.body, headers, seconds=seconds)
         self._slot.record_refusal(url, fetched.http_status, fetched.retry_after)
         self._slot.record_outcome(fetched.outcome, fetched.http_status, fetched.elapsed_ms / 1000)
@@ -216,18 +216,18 @@ _OURS = frozenset(
 """Headers that the client decides, in lower case."""
 
 
-def _is_usable(fetched: Fetched) -> bool:
+def _is_usable(fetched: FetchResult) -> bool:
     """Whether there is a response that Scrapy may see: its body is complete, or was not wanted."""
     return fetched.http_status is not None and fetched.outcome is of_status(fetched.http_status)
 
 
-def _outcome(seen: messages.Seen, sent: Mapping[int, Fetched]) -> tuple[Fetched, Fetched]:
+def _outcome(seen: messages.Seen, sent: Mapping[int, FetchResult]) -> tuple[FetchResult, FetchResult]:
     """What was received, and what became of it."""
     errors = one_line("; ".join(seen.errors))
     if not seen.status:  # no response, or an exception of a middleware in its place
         last = next(iter(reversed(list(sent.values()))), None)
         if last is None:
-            last = Fetched(outcome=Outcome.CRASHED, error=errors or "Scrapy made no request for this page")
+            last = FetchResult(outcome=Outcome.CRASHED, error=errors or "Scrapy made no request for this page")
         return last, last
     received = sent.get(seen.request)
     if received is None:
@@ -237,10 +237,10 @@ def _outcome(seen: messages.Seen, sent: Mapping[int, Fetched]) -> tuple[Fetched,
     return received, msgspec.structs.replace(shown, error=shown.error or errors)
 
 
-def _made(seen: messages.Seen) -> Fetched:
+def _made(seen: messages.Seen) -> FetchResult:
     """A response that a middleware has made."""
     content_type = messages.value_of(seen.headers, "content-type")
-    return Fetched(
+    return FetchResult(
         outcome=of_status(seen.status),
         http_status=seen.status,
         content_type=media_type_of(content_type),

@@ -9,13 +9,13 @@ import msgspec
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
 from crawler.core.sitemaps.reading import MAX_BYTES, read
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 
 MAX_SITEMAP_BODY_BYTES = MAX_BYTES + 1  # one more than is parsed, so that the parser sees the truncation
 PIECE_BYTES = 64 * 1024  # parsed at a time
 
 
-def with_entries(result: PageResult, fetched: Fetched, url: str) -> PageResult:
+def with_entries(result: PageResult, fetched: FetchResult, url: str) -> PageResult:
     """The result of a fetched sitemap. A body that is not a sitemap is malformed, whatever its content type."""
     if result.outcome is not Outcome.SUCCESS:
         return result

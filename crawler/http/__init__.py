@@ -1,6 +1,6 @@
 """The guarded HTTP client.
 
-fetcher          the `Fetcher` protocol, `Fetched`, `Limits`, response headers
+fetcher          the `Fetcher` protocol, `FetchResult`, `Limits`, response headers
 client           the fetcher (`HttpFetcher`), a crawl's credentials
 transport        how it sends requests: HTTP/1.1 over its own connections
 curl_transport   the same by libcurl: `curl_transfer` for a request, `curl_lines` for connections, trust and errors

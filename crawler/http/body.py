@@ -10,10 +10,10 @@ from typing import Protocol, TypeVar
 from crawler.core.pages.outcomes import Outcome
 from crawler.http import encodings
 from crawler.http.errors import FETCH_ERRORS, BodyTooLarge, InvalidResponse
-from crawler.http.fetcher import Fetched, Wants
+from crawler.http.fetcher import FetchResult, Wants
 from crawler.http.memory_budget import LARGE_BODY
 from crawler.http.response_parser import ResponseParser
-from crawler.http.warc_record import Recorded, RecordingParser, recorded
+from crawler.http.warc_record import ExchangeHeads, RecordingParser, recorded
 
 MAX_HEAD = 8000  # characters of the headers that are stored to be shown
 
@@ -51,7 +51,7 @@ class BodyStream(Protocol):
 
     def recorded(
         self, method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str]
-    ) -> Recorded | None:
+    ) -> ExchangeHeads | None:
         """Both heads of the exchange, see `recorded`; None unless they are recorded."""
         ...
 
@@ -95,7 +95,7 @@ class ResponseStream:
 
     def recorded(
         self, method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str]
-    ) -> Recorded | None:
+    ) -> ExchangeHeads | None:
         parser = self._parser
         if not isinstance(parser, RecordingParser):
             return None
@@ -172,7 +172,7 @@ class BodyPolicy:
 
 
 def body_of(
-    response: BodyStream, fetched: Fetched, body_policy: BodyPolicy, default_limit: int, on_large: OnLarge
+    response: BodyStream, fetched: FetchResult, body_policy: BodyPolicy, default_limit: int, on_large: OnLarge
 ) -> bytes:
     """The wanted body, or nothing; `default_limit` applies where the policy has no limit. Raises `FETCH_ERRORS`.
 

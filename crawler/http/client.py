@@ -26,7 +26,7 @@ from crawler.http.cookies import Cookies, redacted, without_value
 from crawler.http.errors import FETCH_ERRORS, Aborted, FetchTimeout, explain, one_line, outcome_of, tls_error_text
 from crawler.http.fetcher import (
     NOTHING,
-    Fetched,
+    FetchResult,
     Limits,
     Wants,
     anything,
@@ -42,7 +42,7 @@ from crawler.http.proxies import Health, Proxies
 from crawler.http.request import Clock, Exchange, Headers, RequestHeaders, end_long_step
 from crawler.http.requests_transport import RequestsTransport
 from crawler.http.transport import RoutedAdapter, Transport
-from crawler.http.warc_record import Recorded
+from crawler.http.warc_record import ExchangeHeads
 
 MAX_VALIDATOR_LENGTH = 500  # characters of an ETag or Last-Modified that is stored
 
@@ -52,8 +52,8 @@ class HttpFetcher:
 
     `credentials` are sent only to `own_hosts`, see `core.access.credentials`. With a `gateway` all requests go through
     it, with `proxies` each through one of them. With `records` every response has both heads of the exchange
-    (`Fetched.recorded`). With `ignore_tls_errors` a certificate that is not trusted is accepted, and
-    `Fetched.certificate_error` says why it is not: an origin is first asked by a connection that verifies it.
+    (`FetchResult.recorded`). With `ignore_tls_errors` a certificate that is not trusted is accepted, and
+    `FetchResult.certificate_error` says why it is not: an origin is first asked by a connection that verifies it.
     """
 
     def __init__(
@@ -99,27 +99,27 @@ class HttpFetcher:
         headers: Mapping[str, str] = NOTHING,
         anonymous: bool = False,
         seconds: float | None = None,
-    ) -> Fetched:
+    ) -> FetchResult:
         body_policy = BodyPolicy(wants, truncate_at, max_bytes)
         return self._ask("GET", url, None, headers, body_policy, anonymous=anonymous, seconds=seconds)
 
-    def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> Fetched:
+    def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> FetchResult:
         return self._ask("HEAD", url, None, NOTHING, _NO_BODY, anonymous=anonymous, seconds=seconds)
 
     def request(
         self, method: str, url: str, body: bytes, headers: Mapping[str, str], *, seconds: float | None = None
-    ) -> Fetched:
+    ) -> FetchResult:
         """The response to a GET, HEAD or POST with its body, whatever its type. `headers` as for `get`."""
         sent = {**headers, "Content-Length": str(len(body))} if body or method == "POST" else headers
         wanted = _NO_BODY if method == "HEAD" else BodyPolicy(anything)
         return self._ask(method, url, body or None, sent, wanted, anonymous=False, seconds=seconds)
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Fetched:
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> FetchResult:
         """The result of sending `body`, without credentials; the body of the response is not read. Never sent twice."""
         sent = {**headers, "Content-Length": str(len(body))}
         return self._ask("POST", url, body, sent, _NO_BODY, anonymous=True)
 
-    def submit(self, url: str, body: bytes, headers: Mapping[str, str]) -> Fetched:
+    def submit(self, url: str, body: bytes, headers: Mapping[str, str]) -> FetchResult:
         """The result of sending a form of one of the crawl's own hosts, with credentials and cookies. Never sent
         twice."""
         sent = {**headers, "Content-Length": str(len(body))}
@@ -171,10 +171,10 @@ class HttpFetcher:
         *,
         anonymous: bool,
         seconds: float | None = None,
-    ) -> Fetched:
+    ) -> FetchResult:
         address = normalise(url)
         if address is None:
-            return Fetched(outcome=Outcome.MALFORMED, error=one_line(f"{url!r} is not a web address"))
+            return FetchResult(outcome=Outcome.MALFORMED, error=one_line(f"{url!r} is not a web address"))
         request = _prepared(method, address, body, self._request_headers.headers(address, headers, anonymous=anonymous))
         end_long_step()
         self._is_anonymous = anonymous
@@ -193,11 +193,11 @@ class HttpFetcher:
         accepted = self._unverified.get(origin, "") if fetched.http_status is not None else ""
         return replace(fetched, requests=sent, elapsed_ms=self._exchange.elapsed_ms(), certificate_error=accepted)
 
-    def _was_closed_while_idle(self, fetched: Fetched) -> bool:
+    def _was_closed_while_idle(self, fetched: FetchResult) -> bool:
         """Whether a kept connection broke before a byte of the response: the server had ended it meanwhile."""
         return fetched.outcome is Outcome.CONNECT and self._exchange.reused and self._exchange.received == 0
 
-    def _try_proxies(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> Fetched:
+    def _try_proxies(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> FetchResult:
         """Through the host's proxy; through the next one if that cannot be connected to."""
         numbers = self._order(host_of(request.url or ""))
         for place, number in enumerate(numbers):
@@ -234,7 +234,7 @@ class HttpFetcher:
             self._ways[key] = _ProxyRoute(route, _transport(route, self._exchange, trust))
         return self._ways[key]
 
-    def _try(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> Fetched:
+    def _try(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> FetchResult:
         origin = origin_of(request.url or "")
         try:
             response = self._way.transport.send(request).raw
@@ -242,7 +242,7 @@ class HttpFetcher:
             if self._ignore_tls_errors and isinstance(error, ssl.SSLCertVerificationError):
                 self._unverified[origin] = one_line(tls_error_text(error))
             stage = "within the headers" if self._exchange.received else "before an answer came"
-            return Fetched(outcome=outcome_of(error), error=explain(error, stage))
+            return FetchResult(outcome=outcome_of(error), error=explain(error, stage))
         fetched = self._head_of(response)
         if self._exchange.records:
             fetched = replace(fetched, recorded=self._recorded(request, response))
@@ -266,7 +266,7 @@ class HttpFetcher:
         if self._share is None:
             raise FetchTimeout(f"waited {seconds:.0f} seconds for memory: too many large pages at the same time")
 
-    def _recorded(self, request: requests.PreparedRequest, response: BodyStream) -> Recorded | None:
+    def _recorded(self, request: requests.PreparedRequest, response: BodyStream) -> ExchangeHeads | None:
         url, origin = request.url or "", origin_of(request.url or "")
         host = origin[origin.index("//") + 2 :]
         return response.recorded(
@@ -277,15 +277,15 @@ class HttpFetcher:
         """To a request for a whole URL the proxy's own 407 comes in place of the host's response."""
         return response.status == 407 and self._exchange.url.startswith("http:")
 
-    def _head_of(self, response: BodyStream) -> Fetched:
+    def _head_of(self, response: BodyStream) -> FetchResult:
         gateway = self._way.route.gateway
         if gateway is not None and gateway.forwards and self._is_from_proxy(response):
             refused = refusal(gateway.proxy, response.status)
-            return Fetched(outcome=refused.outcome, error=str(refused))
+            return FetchResult(outcome=refused.outcome, error=str(refused))
         content_type = response.header(b"content-type")
         outcome = of_status(response.status)
         unknown = f"the server answered with status {response.status}" if outcome is Outcome.MALFORMED else ""
-        return Fetched(
+        return FetchResult(
             outcome=outcome,
             http_status=response.status,
             content_type=media_type_of(content_type),
@@ -301,7 +301,7 @@ class HttpFetcher:
         )
 
 
-def _without_cookies(fetched: Fetched) -> Fetched:
+def _without_cookies(fetched: FetchResult) -> FetchResult:
     """The response without the values of the cookies it sets."""
     record = fetched.recorded
     if record is not None:

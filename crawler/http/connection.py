@@ -122,7 +122,7 @@ class Reusable(Protocol):
 R = TypeVar("R", bound=Reusable)
 
 
-class ConnectionPool(Generic[R]):
+class IdleConnections(Generic[R]):
     """Idle connections by origin ("scheme://host[:port]"), the least recently used first."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ MAX_COOKIE_CHARACTERS = 4096  # name and value; the same
 SAME_EXPIRY_S = 60  # a cookie that is sent again expires later each time; less than this is no change
 
 
-class Stored(NamedTuple):
+class CookieRecord(NamedTuple):
     """A cookie as it is kept for other workers."""
 
     name: str
@@ -33,7 +33,7 @@ class Stored(NamedTuple):
     expires: int | None  # epoch seconds; None = with the session
 
     @classmethod
-    def of(cls, cookie: Cookie) -> Stored:
+    def of(cls, cookie: Cookie) -> CookieRecord:
         value = cookie.value or ""
         below = cookie.domain_specified
         return cls(cookie.name, value, cookie.domain, below, cookie.path, cookie.secure, cookie.expires)
@@ -65,7 +65,7 @@ class Cookies:
     def __init__(self, own_hosts: Collection[str]) -> None:
         self._own_hosts = frozenset(own_hosts)
         self._jar = CookieJar()
-        self._jar.set_policy(_Bounded(self._jar))
+        self._jar.set_policy(_BoundedPolicy(self._jar))
         self.received: list[tuple[str, Sequence[str]]] = []
         """URL and Set-Cookie headers that changed the jar since it was last loaded or saved."""
 
@@ -88,13 +88,13 @@ class Cookies:
             self.note(url, headers)
 
     def dumped(self) -> bytes:
-        return msgspec.json.encode([Stored.of(cookie) for cookie in self._jar])
+        return msgspec.json.encode([CookieRecord.of(cookie) for cookie in self._jar])
 
     def load(self, data: bytes) -> None:
         """Have these cookies and no others."""
         self._jar.clear()
         self.received = []
-        for stored in msgspec.json.decode(data, type=list[Stored]):
+        for stored in msgspec.json.decode(data, type=list[CookieRecord]):
             self._jar.set_cookie(stored.cookie())
 
     def _take(self, url: str, headers: Sequence[str]) -> bool:
@@ -106,8 +106,8 @@ class Cookies:
         self._jar.extract_cookies(cast(Any, _Response(message)), Request(url))  # noqa: S310 (as above)
         return self._known() != before
 
-    def _known(self) -> set[Stored]:
-        known = map(Stored.of, self._jar)
+    def _known(self) -> set[CookieRecord]:
+        known = map(CookieRecord.of, self._jar)
         return {one._replace(expires=one.expires and one.expires // SAME_EXPIRY_S) for one in known}
 
 
@@ -137,7 +137,7 @@ class _Response(NamedTuple):
         return self.headers
 
 
-class _Bounded(DefaultCookiePolicy):
+class _BoundedPolicy(DefaultCookiePolicy):
     """Refuses what is too much. A cookie that the jar has already may always change."""
 
     def __init__(self, jar: CookieJar) -> None:

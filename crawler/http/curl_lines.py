@@ -16,7 +16,7 @@ Seconds = Callable[[], float]
 SMALL = 4096  # bytes; libcurl has no more to send where it has left so few: they fill no socket pair
 
 
-class Line:
+class CurlSocket:
     """A connected socket, of which libcurl has a duplicate. Libcurl alone reads and writes."""
 
     is_pumped = False
@@ -50,7 +50,7 @@ class Line:
         self._socket.close()
 
 
-class PumpedLine(Line):
+class PumpedLine(CurlSocket):
     """Libcurl has one end of a socket pair; the bytes between the other end and the server are carried here.
 
     Given the socket itself, libcurl processes whatever a fast server sends without a check of our limits: session

@@ -8,7 +8,7 @@ from functools import partial
 import pycurl
 
 from crawler.http.curl_errors import error_of
-from crawler.http.curl_lines import Line
+from crawler.http.curl_lines import CurlSocket
 from crawler.http.errors import ConnectionClosed, FetchTimeout, HeadTooLarge, InvalidResponse
 from crawler.http.request import Exchange
 from crawler.http.response_parser import ResponseParser
@@ -28,11 +28,11 @@ class Transfer:
         self,
         multi: pycurl.CurlMulti,
         curl: pycurl.Curl,
-        line: Line,
+        line: CurlSocket,
         parser: ResponseParser,
         exchange: Exchange,
         arrived: Arrived,
-        keep: Callable[[Line], None],
+        keep: Callable[[CurlSocket], None],
     ) -> None:
         self._line, self._keep = line, keep
         self._multi, self._curl, self._parser, self._exchange = multi, curl, parser, exchange

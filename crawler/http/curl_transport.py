@@ -1,7 +1,8 @@
 """A transport on libcurl: HTTP/2 and HTTP/1.1, with the guard, limits and parser of the other one.
 
-Libcurl speaks TLS and HTTP over connections that are opened here (`Line`), and hands over heads and bodies as they
-arrived, framing included; `ResponseParser` reads and limits them. It resolves, connects and waits for nothing itself.
+Libcurl speaks TLS and HTTP over connections that are opened here (`CurlSocket`), and hands over heads and bodies as
+they arrived, framing included; `ResponseParser` reads and limits them. It resolves, connects and waits for nothing
+itself.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import requests
 from crawler import conf
 from crawler.core.urls.normalise import host_and_port, origin_of
 from crawler.http.body import ResponseStream, receive
-from crawler.http.connection import MAX_IDLE_CONNECTIONS, ConnectionPool, Trust
+from crawler.http.connection import MAX_IDLE_CONNECTIONS, IdleConnections, Trust
 from crawler.http.connector import OPTIONS, Route
-from crawler.http.curl_lines import Line, PumpedLine
+from crawler.http.curl_lines import CurlSocket, PumpedLine
 from crawler.http.curl_transfer import Arrived, Transfer
 from crawler.http.curl_trust import trust_options
 from crawler.http.request import Exchange
@@ -35,8 +36,8 @@ class CurlTransport:
 
     def __init__(self, route: Route, exchange: Exchange, trust: Trust) -> None:
         self._route, self._exchange = route, exchange
-        self._pool = ConnectionPool[Line]()
-        self._given: Line | None = None  # for the connection that libcurl is about to open
+        self._pool = IdleConnections[CurlSocket]()
+        self._given: CurlSocket | None = None  # for the connection that libcurl is about to open
         _allow_files()
         self._trust, self._is_trust_set = trust, False
         self._arrived: Arrived = [], []
@@ -84,7 +85,7 @@ class CurlTransport:
         self._curl.close()
         self._multi.close()
 
-    def _line(self, origin: str, request: requests.PreparedRequest) -> Line:
+    def _line(self, origin: str, request: requests.PreparedRequest) -> CurlSocket:
         """A connection to the origin, at an address that the guard has checked."""
         is_tls = origin.startswith("https:")
         is_pumped = is_tls or self._is_head_large or bool(request.body)
@@ -97,7 +98,7 @@ class CurlTransport:
             line.close()
         host, port = host_and_port(origin)
         sock = self._route.open(host, port, OPTIONS, tunnel=is_tls)
-        self._given = line = PumpedLine(sock) if is_pumped else Line(sock)
+        self._given = line = PumpedLine(sock) if is_pumped else CurlSocket(sock)
         self._set_fresh(True)
         if ":" not in host:
             self._curl.setopt(pycurl.RESOLVE, [f"{host}:{port}:{_NOWHERE}"])

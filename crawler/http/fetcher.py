@@ -14,7 +14,7 @@ import msgspec
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.memory_budget import MemoryShare
-from crawler.http.warc_record import Recorded
+from crawler.http.warc_record import ExchangeHeads
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 MIB = 1024 * 1024
@@ -52,7 +52,7 @@ class Limits:
     total_seconds: float = 30.0  # from the name lookup to the last byte
 
 
-class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+class FetchResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one request. A msgspec struct: as dataclasses, three per URL took a tenth of its time."""
 
     outcome: Outcome
@@ -65,7 +65,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     last_modified: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
     headers: str = ""  # all of them, one per line, as sent
-    recorded: Recorded | None = None  # both heads of the exchange, if they are recorded
+    recorded: ExchangeHeads | None = None  # both heads of the exchange, if they are recorded
     body: bytes = b""  # decoded; empty unless it was wanted and complete
     share: MemoryShare | None = None  # of the memory budget; to be kept as long as the body
     bytes_read: int = 0  # of the body on the wire, without chunk framing
@@ -89,7 +89,7 @@ class Fetcher(Protocol):
         headers: Mapping[str, str] = NOTHING,
         anonymous: bool = False,
         seconds: float | None = None,
-    ) -> Fetched:
+    ) -> FetchResult:
         """Request this http(s) URL; redirects are reported, not followed.
 
         The body is read if `wants` accepts its media type, or if it has no media type and looks like HTML.
@@ -99,7 +99,7 @@ class Fetcher(Protocol):
         """
         ...
 
-    def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> Fetched:
+    def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> FetchResult:
         """The same without a body. Some servers respond differently than to `get`."""
         ...
 

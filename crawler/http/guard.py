@@ -27,6 +27,7 @@ from crawler.http.errors import AddressRefused, FetchTimeout, NameNotFound, NotC
 from crawler.http.with_timeout import call_with_timeout
 
 __all__ = [
+    "AddressRefusal",
     "AddressRefused",
     "Endpoint",
     "FetchTimeout",
@@ -34,7 +35,6 @@ __all__ = [
     "NameNotFound",
     "NotConnected",
     "PortRefused",
-    "Refused",
     "parse_private_hosts",
 ]
 
@@ -55,7 +55,7 @@ _IN_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){3}")  # the only notation of IPv4 
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class AddressRefusal:
     """Why an address is refused."""
 
     reason: str  # one line
@@ -78,14 +78,14 @@ class Guard:
     lookup_seconds: float = 10.0  # for a name lookup; the system's resolver has a longer timeout
     resolver: Resolver = field(default=socket.getaddrinfo, compare=False, repr=False)
 
-    def check(self, host: str, port: int, address: str) -> Refused | None:
+    def check(self, host: str, port: int, address: str) -> AddressRefusal | None:
         """None if `host` may be requested on `port` at this IP address."""
         if is_named(self.private_hosts, host, port, address):
             return None
         if not is_public(address) and not is_allowed(self.private_hosts, host, port, address):
             translated = translated_range(address)
             how = f"; {FOR_DNS64.format(translated)}" if translated else ""
-            return Refused(f"{address} is a private address ({why_not_public(address)}){how}")
+            return AddressRefusal(f"{address} is a private address ({why_not_public(address)}){how}")
         if is_bad(port):
             return _port_refused(f"port {port} is blocked by browsers", host, port)
         if is_public(address) and port not in self.ports:
@@ -126,9 +126,9 @@ class Guard:
         return ask() if is_in_numbers else call_with_timeout(ask, seconds)
 
 
-def _port_refused(why: str, host: str, port: int) -> Refused:
+def _port_refused(why: str, host: str, port: int) -> AddressRefusal:
     entry = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return Refused(f"{why}; allow it for this host by {entry} in CRAWLER_PRIVATE_HOSTS", PortRefused)
+    return AddressRefusal(f"{why}; allow it for this host by {entry} in CRAWLER_PRIVATE_HOSTS", PortRefused)
 
 
 def guard_of(private_hosts: Iterable[str]) -> Guard:

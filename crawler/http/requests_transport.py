@@ -26,7 +26,7 @@ from crawler.http.errors import ConnectionClosed, FetchError, HeadTooLarge, Inva
 from crawler.http.request import Exchange
 from crawler.http.response_parser import FRAMING_BYTES_PER_BODY_BYTE, MAX_HEADERS
 from crawler.http.transport import StreamedResponse, line_of
-from crawler.http.warc_record import Recorded, recorded, status_line
+from crawler.http.warc_record import ExchangeHeads, recorded, status_line
 
 
 class GuardedSocket:
@@ -347,7 +347,7 @@ class ResponseOfRequests:
 
     def recorded(
         self, method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str]
-    ) -> Recorded | None:
+    ) -> ExchangeHeads | None:
         if not self._exchange.records:
             return None
         line = status_line(f"{self._raw.version / 10:.1f}", self.status, self._raw.reason or "")

@@ -9,7 +9,7 @@ from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.robots.robots_txt import MAX_BYTES
 from crawler.core.urls.normalise import normalise
 from crawler.http.errors import one_line
-from crawler.http.fetcher import Fetched, Fetcher, anything
+from crawler.http.fetcher import Fetcher, FetchResult, anything
 
 MAX_HOPS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -55,7 +55,7 @@ def fetch_robots(fetcher: Fetcher, origin: str, may_hop: Callable[[], bool] = la
     return found
 
 
-def _found(fetched: Fetched, requests: int) -> RobotsFile:
+def _found(fetched: FetchResult, requests: int) -> RobotsFile:
     status, outcome = fetched.http_status, fetched.outcome
     if outcome is Outcome.SUCCESS:
         return RobotsFile(

@@ -12,7 +12,7 @@ from requests.adapters import BaseAdapter
 
 from crawler.core.urls.normalise import origin_of
 from crawler.http.body import BodyStream, ResponseStream, receive
-from crawler.http.connection import Connection, ConnectionPool, Trust
+from crawler.http.connection import Connection, IdleConnections, Trust
 from crawler.http.connector import Route, connect
 from crawler.http.request import Exchange
 from crawler.http.response_parser import ResponseParser
@@ -54,7 +54,7 @@ class RoutedAdapter(BaseAdapter):
         self._route = route
         self._exchange = exchange
         self._trust = trust
-        self._pool = ConnectionPool[Connection]()
+        self._pool = IdleConnections[Connection]()
         self._encoded: tuple[Mapping[str, str], bytes] = {}, b""  # the headers of the last request, and their bytes
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> StreamedResponse:

@@ -12,7 +12,7 @@ from crawler.http.response_parser import ResponseParser
 NOT_KEPT = "(not kept)"
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class ExchangeHeads(msgspec.Struct, frozen=True):
     """The heads of an exchange, without line ends."""
 
     request: str  # its first line
@@ -55,10 +55,10 @@ def recorded(
     public: Collection[str],
     status_line: str,
     fields: Iterable[tuple[bytes, bytes]],
-) -> Recorded:
+) -> ExchangeHeads:
     """Both heads of an exchange. Of the headers `sent`, those not in `public` (names in lower case) are credentials:
     their names are recorded, their values are not. Headers for a proxy are not recorded."""
-    return Recorded(
+    return ExchangeHeads(
         f"{method} {target} HTTP/1.1",
         (("Host", host), *((name, _public_value(name, value, public)) for name, value in sent.items())),
         status_line,

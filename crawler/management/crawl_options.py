@@ -12,16 +12,16 @@ from crawler.core.options.catalogue import CHANGEABLE, GROUPED, OPTIONS, RULES, 
 from crawler.core.options.events import DEFAULT_EVENTS, chosen_events
 from crawler.core.options.kinds import (
     Choice,
-    Lines,
+    Duration,
     Number,
     Option,
     Seconds,
     Several,
     Size,
-    Span,
     Switch,
     Text,
-    Whole,
+    Texts,
+    WholeNumber,
 )
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.options.scope import SITE
@@ -154,7 +154,7 @@ def _add_option(group: _ActionsContainer, option: Option) -> None:
     kind = option.kind
     add = partial(group.add_argument, option.flag, help=option.line_of_help)
     match kind:
-        case Lines():
+        case Texts():
             add(action="append", default=[], metavar=kind.metavar)
         case Switch(has_both=True):  # Python 3.12 would put a default given at once behind the help by itself
             add(action=BooleanOptionalAction).default = option.default
@@ -164,13 +164,13 @@ def _add_option(group: _ActionsContainer, option: Option) -> None:
             add(choices=tuple(kind.labels), default=option.default, metavar=kind.metavar)
         case Text():
             add(default=option.default, metavar=kind.metavar)
-        case Whole() | Number() | Seconds() | Span():
+        case WholeNumber() | Number() | Seconds() | Duration():
             add(type=_READERS[type(kind)], default=option.default, metavar=kind.metavar)
         case _:
             assert_never(kind)
 
 
-_READERS = {Whole: whole, Size: size, Number: number, Seconds: seconds, Span: span}
+_READERS = {WholeNumber: whole, Size: size, Number: number, Seconds: seconds, Duration: span}
 
 
 def _add_site(group: _ArgumentGroup) -> None:
@@ -235,7 +235,7 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
 
 
 def _value(option: Option, value: Any) -> Any:
-    if isinstance(option.kind, Lines):
+    if isinstance(option.kind, Texts):
         return tuple(value)
     return not value if option.is_negative else value
 

@@ -189,7 +189,7 @@ class Bar:
         self.progress.console.print(lines(line), markup=False, highlight=False, soft_wrap=True)
 
 
-class Lines:
+class PeriodicLines:
     """Prints a line every LINE_INTERVAL_S seconds, for logs and pipes."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -223,7 +223,7 @@ class Lines:
 
 
 def display_for(is_terminal: bool, say: Callable[[str], None]) -> Display:
-    return Bar() if is_terminal else Lines(say)
+    return Bar() if is_terminal else PeriodicLines(say)
 
 
 ROWS_PER_BLOCK = 500  # aligned with each other

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.entries import Invalid, ListReport, storable
-from crawler.core.url_lists.reader import Columns
+from crawler.core.url_lists.reader import ColumnChoice
 from crawler.crawls.import_urls import load_list
 from crawler.encryption import seal
 from crawler.exports.file import reason
@@ -44,7 +44,7 @@ def load(typed: dict[str, Any], say: Callable[[str], None], *, is_terminal: bool
             stream,
             "stdin" if typed["list"] == STDIN else Path(typed["list"]).name,
             chosen(typed),
-            columns=Columns(typed["list_column"], typed["priority_column"]),
+            columns=ColumnChoice(typed["list_column"], typed["priority_column"]),
             allow_private=typed["allow_private"],
             sealed=seal(credentials_of(typed)),
             on_chunk=on_chunk,

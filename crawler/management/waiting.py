@@ -80,7 +80,7 @@ NOTICE_TIMEOUT_S = 10.0  # for the first attempt of a notice
 PAUSED_ELSEWHERE = "The crawl was paused; waiting until it is resumed."
 
 
-class Waited(Enum):
+class WaitEnd(Enum):
     """Why waiting ended."""
 
     OVER = "the crawl is over"
@@ -107,7 +107,7 @@ class Waiting:
         self._closed = -1
         self._moved_at = self._looked_at = self._reason_at = 0.0
 
-    def until_over(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:
+    def until_over(self, crawl: Crawl, stop: Stop, timeout: float | None) -> WaitEnd:
         """Poll until the crawl is over or waits for a person, the timeout has passed or a signal is received.
         ServiceDown if Redis or the database does not answer for OUTAGE_TIMEOUT_S."""
         began = answered_at = self._moved_at = self._looked_at = time.monotonic()
@@ -117,21 +117,21 @@ class Waiting:
                     return ended
                 answered_at = time.monotonic()
             except Crawl.DoesNotExist:
-                return Waited.GONE
+                return WaitEnd.GONE
             except SERVICE_ERRORS as error:
                 self._tolerate(error, time.monotonic() - answered_at)
             if stop.signal is not None:
-                return Waited.STOPPED
+                return WaitEnd.STOPPED
             if timeout is not None and time.monotonic() - began >= timeout:
-                return Waited.TIMED_OUT
+                return WaitEnd.TIMED_OUT
             time.sleep(pause_after(time.monotonic() - began))
 
-    def _look(self, crawl: Crawl) -> Waited | None:
+    def _look(self, crawl: Crawl) -> WaitEnd | None:
         """Refresh `crawl`; return why the wait is over, None = it is not."""
         crawl.refresh_from_db()
         self._show(crawl)
         if crawl.is_over:
-            return Waited.OVER
+            return WaitEnd.OVER
         reconcile()
         if crawl.state != State.PAUSED:
             return self._explain_stall(crawl)
@@ -142,7 +142,7 @@ class Waiting:
         self._once(hold.why or PAUSED_ELSEWHERE)
         return None
 
-    def _judge(self, hold: Held) -> Waited | None:
+    def _judge(self, hold: Held) -> WaitEnd | None:
         """HELD if only a person can end this hold; a shortage has to last for a while first."""
         now = time.monotonic()
         if not hold.needs_person:
@@ -153,7 +153,7 @@ class Waiting:
             if now - self._short_since < SHORTAGE_PATIENCE_S:
                 return None
         self.held = hold.why
-        return Waited.HELD
+        return WaitEnd.HELD
 
     def _tolerate(self, error: Exception, silent: float) -> None:
         """Note once that a service does not answer, and give up after OUTAGE_TIMEOUT_S."""
@@ -162,7 +162,7 @@ class Waiting:
         self._once(f"{in_one_line(error)} Trying again for {OUTAGE_TIMEOUT_S:.0f} s.")
         close_old_connections()  # a broken database connection never recovers
 
-    def _explain_stall(self, crawl: Crawl) -> Waited | None:
+    def _explain_stall(self, crawl: Crawl) -> WaitEnd | None:
         """Note why a crawl makes no progress: no space, or no worker. HELD if there is none for too long."""
         now, closed = time.monotonic(), crawl.tallies.closed
         if closed != self._closed:

@@ -17,7 +17,7 @@ from crawler.core.access.reach import Namer, is_limited, may_add_hosts, private_
 from crawler.core.errors import BadInput
 from crawler.core.pages.placement import MAX_REASONS, MAX_URLS, Added, AskedAgain, Placement, Refused
 from crawler.core.protocol.completion import State
-from crawler.core.url_lists.wanted import Wanted
+from crawler.core.url_lists.wanted import PageRequest
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import host_and_port, host_of, parse_user_url
 from crawler.crashpoints import crash_point
@@ -43,7 +43,7 @@ LOADING = "Its list is still being read; add pages once the crawl runs."
 
 
 def add(
-    crawl_id: UUID, pages: Sequence[str | Wanted], place: Placement = ANYWHERE, *, by: Namer, again: bool = False
+    crawl_id: UUID, pages: Sequence[str | PageRequest], place: Placement = ANYWHERE, *, by: Namer, again: bool = False
 ) -> Added | None:
     """Add pages by their URLs as a user types them, 10,000 at most, in one transaction; None if there is no such crawl.
     `by`: who names them, which decides about private addresses, and about hosts that are not in a list.
@@ -57,7 +57,7 @@ def add(
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         return None
-    placed = [Wanted(page, place) if isinstance(page, str) else page for page in pages]
+    placed = [PageRequest(page, place) if isinstance(page, str) else page for page in pages]
     wanted, refused = _sorted_out(crawl, placed, by)
     queues.connection().ping()
     now, context = clock.epoch_seconds(), context_of(crawl)
@@ -164,10 +164,10 @@ def _take_effect(crawl: Crawl, moved: Sequence[OpenPage], again: Sequence[int]) 
         log.warning("pages of crawl %s wait for Redis: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
-def _sorted_out(crawl: Crawl, pages: Sequence[Wanted], by: Namer) -> tuple[dict[str, Wanted], list[Refused]]:
+def _sorted_out(crawl: Crawl, pages: Sequence[PageRequest], by: Namer) -> tuple[dict[str, PageRequest], list[Refused]]:
     """The pages by their normalised URLs, and those that are refused, each once."""
     judged = dict(_judged(crawl, [page.url for page in pages if not page.why], by))
-    wanted, refused = dict[str, Wanted](), dict[str, Refused]()
+    wanted, refused = dict[str, PageRequest](), dict[str, Refused]()
     for page in pages:
         url, why = ("", page.why) if page.why else judged[page.url]
         if why:

@@ -249,9 +249,8 @@ def _new_draft(queue: str) -> _BatchDraft:
 
 
 def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple[list[Batch], dict[int, OpenPage]]:
-    """The batches with their URLs, without pages that were closed meanwhile or have a cached response. Without those
-    that are early, too, which are returned: their time is a later one by now. They go back to the ready queue when
-    their slice is complete. An empty slice stays, so that completing it frees the host's connection."""
+    """The batches with their URLs, without pages that were closed meanwhile, have a cached response, or whose time is a
+    later one by now: these are returned, too. An empty slice stays: completing it frees the host's connection."""
     rows = queries.open_pages(context.id, [page for draft in drafts for _, ids in draft.slices for page in ids])
     now = context.now()
     early = {page: row for page, row in rows.items() if row.not_before is not None and row.not_before > now}

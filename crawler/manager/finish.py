@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from crawler import clock
-from crawler.core.protocol.completion import State, Verdict, verdict
+from crawler.core.protocol.completion import CompletionCheck, State, verdict
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import finalize
 from crawler.manager.context import TickContext
@@ -19,7 +19,7 @@ from crawler.storage import queries
 log = logging.getLogger(__name__)
 
 
-def finish_if_done(context: TickContext) -> Verdict:
+def finish_if_done(context: TickContext) -> CompletionCheck:
     """Compare the two completion checks; finish the crawl, rebuild the frontier, or go on."""
     queue_side = context.frontier.queue_side()
     if queue_side.only_waits:
@@ -28,13 +28,13 @@ def finish_if_done(context: TickContext) -> Verdict:
         context.frontier.ready_queue.clear()  # the waiting pages were closed meanwhile, by a deadline or a limit
         queue_side = context.frontier.queue_side()
     if not queue_side.is_empty:
-        return Verdict.GO_ON  # so the table need not be asked
+        return CompletionCheck.GO_ON  # so the table need not be asked
     result = verdict(queue_side, open_pages=queries.has_open(context.id))
-    if result is Verdict.DISAGREE:
+    if result is CompletionCheck.DISAGREE:
         _rebuild(context)
-    if result is Verdict.FINISH:
+    if result is CompletionCheck.FINISH:
         if not mark_finished(context.crawl):
-            return Verdict.GO_ON  # kept open, or paused, cancelled or given new pages at this very moment
+            return CompletionCheck.GO_ON  # kept open, or paused, cancelled or given new pages at this very moment
         crash_point("conclude: finished")
     return result
 

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 
 from crawler import clock
 from crawler.core.installation.backpressure import because
-from crawler.core.protocol.completion import State, Verdict
+from crawler.core.protocol.completion import CompletionCheck, State
 from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import clean_up
@@ -196,7 +196,7 @@ def _run_passes(context: TickContext, token: str) -> str:
         if is_drained:  # a job that ended left its reports before its lease expired, so the others are dead
             recover_leases(context, overdue)
         _check_stop()
-        verdict = Verdict.GO_ON
+        verdict = CompletionCheck.GO_ON
         if context.collector:
             if taken_in:
                 _wake_first(context)
@@ -207,12 +207,12 @@ def _run_passes(context: TickContext, token: str) -> str:
             _check_stop()
             if was_idle:
                 verdict = finish_if_done(context)
-            if verdict is Verdict.FINISH:
+            if verdict is CompletionCheck.FINISH:
                 return f"took in {counted(collected, 'report')}; the crawl is finished"
         if context.now() - began > MAX_TICK_S:
             _hand_over(context, token)
             break
-        if verdict is Verdict.DISAGREE or not is_drained:
+        if verdict is CompletionCheck.DISAGREE or not is_drained:
             continue  # the frontier was cleared: refill it at once; or there are more results
         if results.release_lock_if_clean(token) is not ReleaseResult.DIRTY:
             break

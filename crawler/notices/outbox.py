@@ -112,7 +112,7 @@ def _postpone_others(failed: Delivery) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Receiver:
+class NoticeReceiver:
     """One receiver of a notice: an address the crawl was started with, or a channel of its owner."""
 
     transport: str
@@ -120,34 +120,34 @@ class Receiver:
     channel: UUID | None = None  # of the account; None = the crawl was started with it
 
 
-def receivers_of(crawl: Crawl, event: Event) -> list[Receiver]:
+def receivers_of(crawl: Crawl, event: Event) -> list[NoticeReceiver]:
     """Each receiver once, whether named by the crawl, a channel, or both; and the hooks that are called for it."""
-    found: dict[tuple[str, str], Receiver] = {}
+    found: dict[tuple[str, str], NoticeReceiver] = {}
     for to in (*_crawl_receivers(crawl.chosen, event), *_account_receivers(crawl, event), *_hooks(event)):
         found.setdefault((to.transport, _decrypted(to.stored_address)), to)
     return list(found.values())
 
 
-def _crawl_receivers(options: CrawlOptions, event: Event) -> Iterator[Receiver]:
+def _crawl_receivers(options: CrawlOptions, event: Event) -> Iterator[NoticeReceiver]:
     if event not in options.notify_events:
         return
     for kind in KINDS:
         if kind.takes_pages or event is not Event.PAGE:
-            yield from (Receiver(kind.name, address) for address in getattr(options, kind.option))
+            yield from (NoticeReceiver(kind.name, address) for address in getattr(options, kind.option))
 
 
-def _account_receivers(crawl: Crawl, event: Event) -> Iterator[Receiver]:
+def _account_receivers(crawl: Crawl, event: Event) -> Iterator[NoticeReceiver]:
     """Channels get no page notices: those are enabled per crawl, because there may be a million of them."""
     if crawl.owner_id is None or event is Event.PAGE:
         return
     for channel in Channel.objects.filter(owner=crawl.owner_id, enabled=True).order_by("created_at"):
         if event in channel.events:
-            yield Receiver(channel.transport, channel.address, channel.id)
+            yield NoticeReceiver(channel.transport, channel.address, channel.id)
 
 
-def _hooks(event: Event) -> Iterator[Receiver]:
+def _hooks(event: Event) -> Iterator[NoticeReceiver]:
     method = ON_CLOSED if event is Event.PAGE else ON_FINISHED if event in ENDS else ""
-    return (Receiver(HOOK, name) for name in names_with(method))
+    return (NoticeReceiver(HOOK, name) for name in names_with(method))
 
 
 def _decrypted(stored: str) -> str:
@@ -208,7 +208,7 @@ def request_delivery(crawl: Crawl) -> None:
         queues.send_notify()
 
 
-def _add_deliveries(notice: Notice, receivers: Sequence[Receiver], after: float = 0.0) -> None:
+def _add_deliveries(notice: Notice, receivers: Sequence[NoticeReceiver], after: float = 0.0) -> None:
     due_at = clock.now() + timedelta(seconds=after)
     Delivery.objects.bulk_create(
         Delivery(

@@ -35,7 +35,7 @@ REMOVED = "the channel was removed"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ChannelValues:
     """A user's input for a channel."""
 
     name: str
@@ -52,7 +52,7 @@ class TestResult:
     is_so: bool  # whether the receiver accepted it
 
 
-def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> tuple[Channel, str | None]:
+def add_channel(owner: User, wanted: ChannelValues, channel_id: UUID | None = None) -> tuple[Channel, str | None]:
     """Add a channel; BadInput ("address", "events") if invalid. `channel_id` as for `start_crawl`. With the secret that
     was made for a webhook; None if its address has one already."""
     if Channel.objects.filter(owner=owner).count() >= MAX_CHANNELS:
@@ -65,7 +65,7 @@ def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> 
         return channel, _first_secret(channel)
 
 
-def change_channel(channel: Channel, wanted: Wanted) -> str | None:
+def change_channel(channel: Channel, wanted: ChannelValues) -> str | None:
     """Change a channel; BadInput as above. Pending deliveries keep their address. Returns the secret that was made, if
     it is a webhook at another address now."""
     before, address = _facts_of(channel), channel.address
@@ -135,7 +135,7 @@ def send_test(channel: Channel) -> TestResult:
     return TestResult(f"A test was sent: {answer}.", is_so=True)
 
 
-def _fill(channel: Channel, wanted: Wanted) -> None:
+def _fill(channel: Channel, wanted: ChannelValues) -> None:
     address = wanted.address or _kept(channel, wanted.transport)
     if address.startswith(SEALED) and wanted.address:
         raise BadInput("address", "This is not an address; type it as you got it.")

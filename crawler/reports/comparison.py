@@ -20,7 +20,7 @@ from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
 from crawler.reports.catalogue.entries import KEPT, KEPT_WHILE_RUNNING
 from crawler.reports.catalogue.page_queries import answer
-from crawler.reports.catalogue.report import RESPONSE, Cells, Column, Kind, Line, page_column
+from crawler.reports.catalogue.report import RESPONSE, Cells, CellType, ReportColumn, ReportRow, page_column
 from crawler.storage.database import streaming_cursor
 
 AT_ONCE = 500  # rows in memory at a time
@@ -63,7 +63,7 @@ class Change:
     title: str
     about: str
     praise: str  # shown when there is none
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     selected: str  # the page's id and the columns; a response is an outcome and a status
     tables: str  # the FROM clause
     condition: str  # the WHERE clause
@@ -86,7 +86,7 @@ CHANGES = (
         title="Gone",
         about="Pages of the earlier crawl that this one did not find any more.",
         praise="No page is gone.",
-        columns=(_PAGE, Column("answer", "Answer then", Kind.ANSWER), Column("title", "Title then")),
+        columns=(_PAGE, ReportColumn("answer", "Answer then", CellType.ANSWER), ReportColumn("title", "Title then")),
         selected="page.id, page.url, page.outcome, page.http_status, page.title",
         tables=_ONE,
         condition=_only("before", "now"),
@@ -97,7 +97,7 @@ CHANGES = (
         title="Changed answer",
         about="Pages that both crawls requested, with a different response.",
         praise="Every page answered as before.",
-        columns=(_PAGE, Column("before", "Before", Kind.ANSWER), Column("now", "Now", Kind.ANSWER)),
+        columns=(_PAGE, ReportColumn("before", "Before", CellType.ANSWER), ReportColumn("now", "Now", CellType.ANSWER)),
         selected="page.id, page.url, twin.outcome, twin.http_status, page.outcome, page.http_status",
         tables=_BOTH,
         condition=f"""{_OF_THE_CRAWL} AND page.status = 1 AND twin.status = 1 AND {_said("page")} <> {_said("twin")}
@@ -108,7 +108,7 @@ CHANGES = (
         title="Changed title",
         about="Pages that answered well both times, with another title.",
         praise="Every page has the title it had.",
-        columns=(_PAGE, Column("before", "Before"), Column("now", "Now")),
+        columns=(_PAGE, ReportColumn("before", "Before"), ReportColumn("now", "Now")),
         selected="page.id, page.url, twin.title, page.title",
         tables=_BOTH,
         condition=f"{_OF_THE_CRAWL} {_BOTH_GOOD} AND page.title <> twin.title",
@@ -121,8 +121,8 @@ CHANGES = (
         columns=(
             _PAGE,
             page_column("title"),
-            Column("words_before", "Words before", Kind.NUMBER),
-            Column("words_now", "Words now", Kind.NUMBER),
+            ReportColumn("words_before", "Words before", CellType.NUMBER),
+            ReportColumn("words_now", "Words now", CellType.NUMBER),
         ),
         selected="page.id, page.url, page.title, facts_twin.words, facts.words",
         tables=f"""{_BOTH} JOIN crawler_pagefacts facts ON facts.page_id = page.id
@@ -134,7 +134,7 @@ CHANGES = (
 CHANGES_BY_SLUG = {change.slug: change for change in CHANGES}
 
 
-class Compared:
+class ChangedPages:
     """The pages of two crawls that differ in one way, in the order of their discovery."""
 
     def __init__(self, now: Crawl, before: Crawl, change: Change, known: int | None = None) -> None:
@@ -153,7 +153,7 @@ class Compared:
             cursor.execute(f"SELECT count(*) {self._found}", self._crawls)
             return int(cursor.fetchone()[0])
 
-    def __getitem__(self, places: slice) -> Sequence[Line]:
+    def __getitem__(self, places: slice) -> Sequence[ReportRow]:
         if self._is_kept:
             return self._lines(self._ids[places])
         start = places.start or 0
@@ -164,7 +164,7 @@ class Compared:
             )
             return [self._line(row) for row in cursor.fetchall()]
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ReportRow]:
         if self._is_kept:
             for at in range(0, len(self._ids), AT_ONCE):
                 yield from self._lines(self._ids[at : at + AT_ONCE])
@@ -196,7 +196,7 @@ class Compared:
             cursor.execute(f"SELECT page.id {self._found} ORDER BY page.id", self._crawls)
             return result_cache.packed(page for rows in iter(lambda: cursor.fetchmany(AT_ONCE), []) for (page,) in rows)
 
-    def _lines(self, ids: Sequence[int]) -> Sequence[Line]:
+    def _lines(self, ids: Sequence[int]) -> Sequence[ReportRow]:
         if not ids:
             return []
         change, among = self._change, ", ".join(map(str, ids))  # only numbers
@@ -207,14 +207,14 @@ class Compared:
             )
             return [self._line(row) for row in cursor.fetchall()]
 
-    def _line(self, row: Sequence[Any]) -> Line:
+    def _line(self, row: Sequence[Any]) -> ReportRow:
         page, *values = row
         rest = iter(values)
         cells = tuple(
-            answer(next(rest), next(rest)) if column.kind is Kind.ANSWER else next(rest)
+            answer(next(rest), next(rest)) if column.kind is CellType.ANSWER else next(rest)
             for column in self._change.columns
         )
-        return Line(cells, page if self._change.is_of_now else None)
+        return ReportRow(cells, page if self._change.is_of_now else None)
 
 
 def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
@@ -223,13 +223,13 @@ def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
     numbers = result_cache.cache_for(now, before)
     known: dict[str, int] | None = numbers.get(key)
     if known is None:
-        known = {change.slug: Compared(now, before, change).count() for change in CHANGES}
+        known = {change.slug: ChangedPages(now, before, change).count() for change in CHANGES}
         numbers.set(key, known, KEPT if now.is_over and before.is_over else KEPT_WHILE_RUNNING)
     return known
 
 
 def rows(now: Crawl, before: Crawl, change: Change) -> Iterator[Cells]:
-    return (line.cells for line in Compared(now, before, change))
+    return (line.cells for line in ChangedPages(now, before, change))
 
 
 def change_named(slug: str) -> Change:

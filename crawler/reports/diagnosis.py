@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from crawler.clock import Clock, epoch_seconds
-from crawler.core.politeness.host_rules import Reason, wait_text
+from crawler.core.politeness.host_rules import WaitReason, wait_text
 from crawler.core.protocol import retries
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import Hold, explain
@@ -154,7 +154,7 @@ def _host(host: HostJudged) -> Plain:
         "reason": wait.reason.value,
         "sentence": wait_text(wait),
         "trouble": wait.trouble,
-        "stop": {"until": moment(wait.until), "status": wait.status} if wait.reason is Reason.STOP else None,
+        "stop": {"until": moment(wait.until), "status": wait.status} if wait.reason is WaitReason.STOP else None,
         "delay": rounded(wait.delay),
         "crawl_delay": host.seen.shared.state.crawl_delay,
         "connections": host.seen.shared.connections,

@@ -22,10 +22,10 @@ from crawler.core.options.of_capabilities import NEVER, SCRAPY
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import (
     BLOCKING_REASONS,
+    ConnectionUse,
     HostTiming,
     HostWait,
-    Reason,
-    Used,
+    WaitReason,
     chosen_delay,
     host_delay,
     wait_reason,
@@ -367,17 +367,17 @@ class _Judge:
     def holds_up(self, wait: HostWait) -> bool:
         """Whether a worker with pages of this host must wait."""
         has_one = any(used.crawl == self._crawl for used in wait.used)
-        return wait.reason in BLOCKING_REASONS and not (wait.reason is Reason.BUSY and has_one)
+        return wait.reason in BLOCKING_REASONS and not (wait.reason is WaitReason.BUSY and has_one)
 
-    def _used(self, slots: Mapping[str, int]) -> list[Used]:
+    def _used(self, slots: Mapping[str, int]) -> list[ConnectionUse]:
         """The connections by crawl, this one last: it may wait for the others."""
         named = self._names.keys() & slots.keys()
-        used = [Used(f"crawl {crawl} ({self._names[crawl]})", slots[crawl], crawl) for crawl in sorted(named)]
+        used = [ConnectionUse(f"crawl {crawl} ({self._names[crawl]})", slots[crawl], crawl) for crawl in sorted(named)]
         untold = [crawl for crawl in slots if crawl not in named and crawl != self._crawl]
         if untold:
             by = "another crawl" if len(untold) == 1 else "other crawls"
-            used.append(Used(by, sum(slots[one] for one in untold)))
-        return used + ([Used("this crawl", slots[self._crawl], self._crawl)] if slots.get(self._crawl) else [])
+            used.append(ConnectionUse(by, sum(slots[one] for one in untold)))
+        return used + ([ConnectionUse("this crawl", slots[self._crawl], self._crawl)] if slots.get(self._crawl) else [])
 
     @cached_property
     def _names(self) -> dict[str, str]:

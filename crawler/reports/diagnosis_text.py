@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from crawler.core.politeness.host_rules import ENDED_BY_A_USER, Reason, stop_of
+from crawler.core.politeness.host_rules import ENDED_BY_A_USER, WaitReason, stop_of
 from crawler.core.protocol.diagnosis import Hold, Manager
 from crawler.core.urls.normalise import href_of
 from crawler.reports import text as words
@@ -26,20 +26,20 @@ HOLDS: dict[Hold, tuple[str, str]] = {
 }
 """The state of a batch, with its tone."""
 
-REASONS: dict[Reason, str] = {
-    Reason.STOP: "the server asked to wait",
-    Reason.PROBE: "one page is tried after the server asked to wait",
-    Reason.ROBOTS_ASKED: "its robots.txt is being fetched",
-    Reason.ROBOTS_AGAIN: "its robots.txt is fetched again",
-    Reason.ROBOTS: "its robots.txt asks for a Crawl-delay",
-    Reason.DELAY: "the delay chosen for this crawl",
-    Reason.OTHERS: "another crawl keeps a longer delay",
-    Reason.THROTTLE: "slowed down, because it is slow or in trouble",
-    Reason.RETRY: "a page that failed is tried again",
-    Reason.LATER: "its next page has a later time of its own",
-    Reason.BUSY: "its connections are all in use",
-    Reason.AGAIN: "it was put off, for a reason that is gone",
-    Reason.NOTHING: "nothing is in the way",
+REASONS: dict[WaitReason, str] = {
+    WaitReason.STOP: "the server asked to wait",
+    WaitReason.PROBE: "one page is tried after the server asked to wait",
+    WaitReason.ROBOTS_ASKED: "its robots.txt is being fetched",
+    WaitReason.ROBOTS_AGAIN: "its robots.txt is fetched again",
+    WaitReason.ROBOTS: "its robots.txt asks for a Crawl-delay",
+    WaitReason.DELAY: "the delay chosen for this crawl",
+    WaitReason.OTHERS: "another crawl keeps a longer delay",
+    WaitReason.THROTTLE: "slowed down, because it is slow or in trouble",
+    WaitReason.RETRY: "a page that failed is tried again",
+    WaitReason.LATER: "its next page has a later time of its own",
+    WaitReason.BUSY: "its connections are all in use",
+    WaitReason.AGAIN: "it was put off, for a reason that is gone",
+    WaitReason.NOTHING: "nothing is in the way",
 }
 
 MANAGERS: dict[Manager, str] = {
@@ -154,7 +154,7 @@ def _host_row(host: Mapping[str, Any]) -> Row:
     reason = reason_of(host)
     used = ", ".join(f"{words.count(used['connections'])} by {used['by']}" for used in host["used_by"])
     suspects = "pages whose worker died, in small company" if host["suspects"] else ""
-    notes = [reason, host["trouble"], used if host["reason"] == Reason.BUSY else "", suspects]
+    notes = [reason, host["trouble"], used if host["reason"] == WaitReason.BUSY else "", suspects]
     return {
         "answer": _in(host["next_in"]),
         "meaning": reason,
@@ -170,15 +170,15 @@ def _host_row(host: Mapping[str, Any]) -> Row:
 
 def reason_of(host: Mapping[str, Any]) -> str:
     """Why a host is not requested, with figures."""
-    reason = Reason(host["reason"])
+    reason = WaitReason(host["reason"])
     match reason:
-        case Reason.STOP:
+        case WaitReason.STOP:
             return f"it {stop_of(host['stop']['status'], datetime.fromisoformat(host['stop']['until']).timestamp())}"
-        case Reason.ROBOTS:
+        case WaitReason.ROBOTS:
             return f"{REASONS[reason]} of {words.duration(host['crawl_delay'])}"
-        case Reason.DELAY | Reason.OTHERS:
+        case WaitReason.DELAY | WaitReason.OTHERS:
             return f"{REASONS[reason]}: {words.duration(host['delay'])}"
-        case Reason.THROTTLE:
+        case WaitReason.THROTTLE:
             return f"{REASONS[reason]}: one request in {words.duration(host['delay'])}"
         case _:
             return REASONS[reason]

@@ -10,7 +10,17 @@ from urllib.parse import urlsplit
 from django.db.models import QuerySet
 
 from crawler.core.html import link_codec
-from crawler.core.pages.graph import Cluster, Line, Node, Picture, Spot, answer_of, clustered, picture, thinned
+from crawler.core.pages.graph import (
+    Cluster,
+    GraphEdge,
+    GraphNode,
+    Picture,
+    Spot,
+    answer_of,
+    clustered,
+    picture,
+    thinned,
+)
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PAGE
 from crawler.models import Crawl, Page, PageLinks
@@ -36,9 +46,9 @@ class Graph:
     is_cut: bool  # there are more pages
     has_links: bool  # lines are all links; else only links to pages from their parents
     has_counts: bool  # links to a node from any page of the crawl are counted
-    nodes: Sequence[Node]
+    nodes: Sequence[GraphNode]
     titles: dict[int, str]  # page -> title, of nodes that are pages
-    lines: Sequence[Line]
+    lines: Sequence[GraphEdge]
     crowded: int  # nodes without lines, because too many pages link to them
 
 
@@ -112,7 +122,7 @@ def _draw_links(rows: QuerySet[PageLinks], drawn: Picture) -> None:
         drawn.add_links(page, link_codec.numbers(bytes(keys)))
 
 
-def _titles(nodes: Sequence[Node]) -> dict[int, str]:
+def _titles(nodes: Sequence[GraphNode]) -> dict[int, str]:
     pages = [node.page_id for node in nodes if node.page_id is not None]
     titles = dict[int, str]()
     for at in range(0, len(pages), AT_ONCE):
@@ -146,7 +156,7 @@ def summary(graph: Graph) -> str:
     return " ".join(sentences)
 
 
-def _node(node: Node, titles: dict[int, str]) -> dict[str, Any]:
+def _node(node: GraphNode, titles: dict[int, str]) -> dict[str, Any]:
     return {
         "page": node.page_id,
         "url": node.url,
@@ -162,7 +172,7 @@ def _node(node: Node, titles: dict[int, str]) -> dict[str, Any]:
     }
 
 
-def _name(node: Node) -> str:
+def _name(node: GraphNode) -> str:
     """A short name: the last part of the URL."""
     way = folders(node.url)
     rest = node.url.removeprefix(way[-1][1]) if way else node.url

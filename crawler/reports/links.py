@@ -176,7 +176,7 @@ def links_on(pages: Sequence[int], key: bytes) -> Iterator[tuple[int, Inlink]]:
 # Links to many targets, found in one scan of all links of a crawl.
 
 
-class Linked(NamedTuple):
+class TargetLink(NamedTuple):
     """A link to one of several targets."""
 
     target: int  # the name the caller gave it
@@ -195,7 +195,7 @@ def linking_pages(crawl: Crawl, targets: Mapping[bytes, int]) -> Counter[int]:
     return Counter({wanted[number]: pages for number, pages in found.items()})
 
 
-def links_to(crawl: Crawl, targets: Mapping[bytes, int]) -> Iterator[Linked]:
+def links_to(crawl: Crawl, targets: Mapping[bytes, int]) -> Iterator[TargetLink]:
     """The links to these targets, in the order in which their pages were discovered."""
     wanted = frozenset(map(_number, targets))
     chunk: dict[int, tuple[bytes, bytes]] = {}
@@ -214,13 +214,13 @@ def _linking_rows(crawl: Crawl, *fields: str) -> Iterator[tuple[Any, ...]]:
     return iter(rows.iterator(chunk_size=AT_ONCE))
 
 
-def _unpacked(chunk: Mapping[int, tuple[bytes, bytes]], targets: Mapping[bytes, int]) -> Iterator[Linked]:
+def _unpacked(chunk: Mapping[int, tuple[bytes, bytes]], targets: Mapping[bytes, int]) -> Iterator[TargetLink]:
     urls = dict(Page.objects.filter(id__in=list(chunk)).values_list("id", "url"))
     for page, (keys, packed) in chunk.items():
         for place, link in link_codec.placed(packed, urls[page]):
             target = targets.get(keys[place * link_codec.KEY_BYTES : (place + 1) * link_codec.KEY_BYTES])
             if target is not None:
-                yield Linked(target, Inlink(urls[page], link.text, link.rel))
+                yield TargetLink(target, Inlink(urls[page], link.text, link.rel))
 
 
 def _number(key: bytes) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from crawler.core.html import link_codec
 from crawler.core.pages.outcomes import SUCCESSES
 from crawler.core.pages.page_fields import label
-from crawler.core.pages.traps import Reason
+from crawler.core.pages.traps import TrapReason
 from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import is_html
@@ -198,7 +198,7 @@ def _was_read(page: Page) -> bool:
 
 def _trap(page: Page) -> dict[str, str] | None:
     trap = Trap.objects.filter(pk=page.trap_id).first() if page.trap_id else None
-    return {"reason": REASONS[Reason(trap.reason)], "pattern": trap.pattern} if trap else None
+    return {"reason": REASONS[TrapReason(trap.reason)], "pattern": trap.pattern} if trap else None
 
 
 # The same as text, for the view of a page and the terminal; with the reason where a value is missing.

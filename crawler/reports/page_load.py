@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from crawler.core.pages.outcomes import Tone
-from crawler.core.pages.page_fields import Table, fields_from, label
+from crawler.core.pages.page_fields import FieldTable, fields_from, label
 from crawler.core.pages.page_load import BLOCKED, FAILED, THRESHOLDS, Rating, Resource, rating
 from crawler.models import Page, PageLoad
 from crawler.reports import text
@@ -25,7 +25,7 @@ def load_of(page: Page) -> dict[str, Any] | None:
 
 
 def values_of(row: PageLoad) -> dict[str, Any]:
-    numbers = {field.name: getattr(row, field.name) for field in fields_from(Table.LOAD)}
+    numbers = {field.name: getattr(row, field.name) for field in fields_from(FieldTable.LOAD)}
     requests = msgspec.convert(row.requests, list[Resource])
     return {**numbers, "console": row.console, "requests": [msgspec.structs.asdict(request) for request in requests]}
 

@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, Collate, Upper
 
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.pages.page_fields import PAGE_FIELDS, SORTED_BY, PageField, Sort, Table, TableColumn, ValueType
+from crawler.core.pages.page_fields import PAGE_FIELDS, SORTED_BY, ColumnPlace, FieldTable, PageField, Sort, ValueType
 from crawler.core.pages.page_query import OPEN, PagesQuery, Show, Span
 from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.text.quantities import DASH
@@ -32,7 +32,7 @@ Cell = Callable[[Page, PageFacts | None], str]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column beside the response and the URL, which are always shown."""
 
     name: str  # in the query string
@@ -55,7 +55,7 @@ def total_time(page: Page) -> str:
 
 
 def _value(field: PageField, page: Page, facts: PageFacts | None) -> Any:
-    row = page if field.table is Table.PAGE else facts
+    row = page if field.table is FieldTable.PAGE else facts
     return getattr(row, field.name) if row else None
 
 
@@ -92,8 +92,8 @@ CELLS: dict[str, Cell] = {
 """The fields whose cell depends on more than the value: nothing for what was not requested or not counted."""
 
 
-def _column(field: PageField, shown: TableColumn) -> Column:
-    return Column(
+def _column(field: PageField, shown: ColumnPlace) -> TableColumn:
+    return TableColumn(
         name=shown.name,
         title=field.label,
         cell=CELLS.get(field.name, partial(_plain, field)),
@@ -108,12 +108,12 @@ _SHOWN = sorted(((field.column.position, field) for field in PAGE_FIELDS if fiel
 COLUMNS = tuple(_column(field, field.column) for _, field in _SHOWN if field.column)
 
 
-def columns_of(crawl: Crawl) -> tuple[Column, ...]:
+def columns_of(crawl: Crawl) -> tuple[TableColumn, ...]:
     """All columns of this crawl's table: those of page fields, and one for each extracted field."""
-    return (*COLUMNS, *(Column(FIELD + name, name, partial(_field, name)) for name in field_names(crawl)))
+    return (*COLUMNS, *(TableColumn(FIELD + name, name, partial(_field, name)) for name in field_names(crawl)))
 
 
-def shown_columns(crawl: Crawl, chosen: Sequence[str]) -> list[Column]:
+def shown_columns(crawl: Crawl, chosen: Sequence[str]) -> list[TableColumn]:
     """The chosen columns that exist, or the default ones; always in the same order."""
     known = columns_of(crawl)
     return [column for column in known if column.name in chosen] or [column for column in known if column.is_default]

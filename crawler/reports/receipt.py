@@ -13,7 +13,7 @@ from crawler.core.options.events import ENDS, HOOK
 from crawler.core.options.of_capabilities import NEVER, SCRAPY
 from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.protocol.completion import Ended, State, ended, sentence
+from crawler.core.protocol.completion import EndReason, State, ended, sentence
 from crawler.core.protocol.counters import adds_up
 from crawler.core.protocol.progress import ran_seconds
 from crawler.encryption import opened_address
@@ -71,16 +71,16 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     return receipt
 
 
-def _ended_message(crawl: Crawl, why: Ended) -> str:
+def _ended_message(crawl: Crawl, why: EndReason) -> str:
     """As its notice has it, which names the limits as they were at the end: a user may have changed them since."""
-    if why in (Ended.LIMIT, Ended.DEADLINE, Ended.CANCELLED):
+    if why in (EndReason.LIMIT, EndReason.DEADLINE, EndReason.CANCELLED):
         ends = Notice.objects.filter(crawl=crawl, round=crawl.round, event__in=ENDS)
         if told := (ends.values_list("receipt", flat=True).first() or {}).get("ended_message"):
             return str(told)
     return sentence(why, crawl.tallies, crawl.limits, crawl.chosen)
 
 
-def ended_of(crawl: Crawl) -> Ended | None:
+def ended_of(crawl: Crawl) -> EndReason | None:
     """Why it ended; None while it is not over."""
     return ended(State(crawl.state), crawl.tallies, crawl.limits)
 

@@ -15,7 +15,7 @@ from crawler.core.options.events import Event
 from crawler.core.options.kinds import Choice
 from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
-from crawler.core.protocol.completion import Ended, Limit, State
+from crawler.core.protocol.completion import EndReason, Limit, State
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
 from crawler.core.text.sanitize import one_line
 from crawler.models import Crawl, KeptExtraction, Page
@@ -42,12 +42,12 @@ __all__ = [
     "why_rendered",
 ]
 
-ENDED: dict[Ended, str] = {
-    Ended.COMPLETE: "complete",
-    Ended.COMPLETE_WITH_ERRORS: "complete, with errors",
-    Ended.LIMIT: "limit reached",
-    Ended.DEADLINE: "deadline passed",
-    Ended.CANCELLED: "cancelled",
+ENDED: dict[EndReason, str] = {
+    EndReason.COMPLETE: "complete",
+    EndReason.COMPLETE_WITH_ERRORS: "complete, with errors",
+    EndReason.LIMIT: "limit reached",
+    EndReason.DEADLINE: "deadline passed",
+    EndReason.CANCELLED: "cancelled",
 }
 """Why a crawl ended in a few words."""
 
@@ -88,7 +88,7 @@ def ended(receipt: Mapping[str, Any]) -> str:
     if why is None:
         return ""
     limits = ", ".join(LIMITS[Limit(limit)] for limit in receipt["limits"])
-    return f"{ENDED[Ended(why)]} ({limits})" if why == Ended.LIMIT and limits else ENDED[Ended(why)]
+    return f"{ENDED[EndReason(why)]} ({limits})" if why == EndReason.LIMIT and limits else ENDED[EndReason(why)]
 
 
 def progress_text(done: int, total: int, *, at_most: bool) -> str:
@@ -251,7 +251,7 @@ def event_word(event: str) -> str:
 def sentence(crawl: Crawl, event: Event, receipt: Mapping[str, Any] | None = None) -> str:
     """What happened; for a failed crawl the reason, and for an incomplete one what is missing, by the notice's receipt
     (receipts of earlier versions have neither)."""
-    if event is Event.FINISHED and receipt and receipt.get("ended") not in (None, Ended.COMPLETE):
+    if event is Event.FINISHED and receipt and receipt.get("ended") not in (None, EndReason.COMPLETE):
         return f"{SENTENCES[event]} {receipt['ended_message']}"
     if event is not Event.FAILED:
         return SENTENCES[event]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawler.core.pages.traps import Reason
+from crawler.core.pages.traps import TrapReason
 from crawler.models import Crawl, Page, Trap
 from crawler.reports import text
 from crawler.reports.text import Reply
@@ -13,24 +13,24 @@ from crawler.storage import quarantine
 
 EXAMPLES = 3  # pages shown of each trap
 
-REASONS: dict[Reason, str] = {
-    Reason.REPEATED: "Paths that go round in circles",
-    Reason.LONGER: "URLs that grow from page to page",
-    Reason.SESSION: "URLs with a session id",
-    Reason.DATES: "A calendar without end",
-    Reason.SERIES: "Next pages without end",
-    Reason.FILTERS: "Filters combined in every way",
-    Reason.PARAMETER: "A parameter that makes no difference",
-    Reason.SEGMENT: "A part of the path that makes no difference",
+REASONS: dict[TrapReason, str] = {
+    TrapReason.REPEATED: "Paths that go round in circles",
+    TrapReason.LONGER: "URLs that grow from page to page",
+    TrapReason.SESSION: "URLs with a session id",
+    TrapReason.DATES: "A calendar without end",
+    TrapReason.SERIES: "Next pages without end",
+    TrapReason.FILTERS: "Filters combined in every way",
+    TrapReason.PARAMETER: "A parameter that makes no difference",
+    TrapReason.SEGMENT: "A part of the path that makes no difference",
 }
 """The title of each reason."""
 
 _DROP = "To request each of these pages once, crawl again and drop this parameter."
-_REMEDIES = {Reason.SESSION: _DROP, Reason.PARAMETER: _DROP}
+_REMEDIES = {TrapReason.SESSION: _DROP, TrapReason.PARAMETER: _DROP}
 
 
 @dataclass(frozen=True)
-class Caught:
+class TrapReport:
     """One trap."""
 
     trap: Trap
@@ -49,13 +49,13 @@ class Caught:
         return f"and {text.counted(self.trap.left_out, 'more link')} without a row" if self.trap.left_out else ""
 
 
-def traps_of(crawl: Crawl, at_most: int | None = None) -> list[Caught]:
+def traps_of(crawl: Crawl, at_most: int | None = None) -> list[TrapReport]:
     """The traps with the most pages first, then released ones."""
     shown = quarantine.shown(crawl).order_by("released", "-quarantined", "id")
     return [_caught(trap) for trap in shown[:at_most]]
 
 
-def summary(crawl: Crawl, known: Sequence[Caught] | None = None) -> str:
+def summary(crawl: Crawl, known: Sequence[TrapReport] | None = None) -> str:
     """The numbers of pages and traps in a sentence; "" without traps. `known`: the traps, if they are read already."""
     if known is not None and all(caught.trap.released for caught in known):
         return ""
@@ -81,7 +81,7 @@ def to_release(traps: int, pages: int, left_out: int) -> Reply:
     return Reply(line, is_so=True)
 
 
-def _caught(trap: Trap) -> Caught:
-    reason = Reason(trap.reason)
+def _caught(trap: Trap) -> TrapReport:
+    reason = TrapReason(trap.reason)
     examples = quarantine.quarantined(Trap.objects.filter(pk=trap.pk))[:EXAMPLES]
-    return Caught(trap, REASONS[reason], _REMEDIES.get(reason, ""), tuple(examples))
+    return TrapReport(trap, REASONS[reason], _REMEDIES.get(reason, ""), tuple(examples))

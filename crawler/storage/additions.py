@@ -17,7 +17,7 @@ from crawler.core.politeness.priorities import priority_of
 from crawler.core.protocol.completion import Limit, limit_that_closed
 from crawler.core.protocol.retries import expiry
 from crawler.core.url_lists.entries import Entry
-from crawler.core.url_lists.wanted import Wanted
+from crawler.core.url_lists.wanted import PageRequest
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad
 from crawler.storage import queries, sql
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Changed:
+class AdditionResult:
     """What happened to the pages that a user named."""
 
     added: int = 0  # inserted
@@ -49,13 +49,13 @@ class Changed:
 
 def add(
     crawl: UUID,
-    wanted: Mapping[str, Wanted],
+    wanted: Mapping[str, PageRequest],
     now: float,
     *,
     again: bool,
     handed_out: HandedOut,
     public_only: bool = False,
-) -> Changed:
+) -> AdditionResult:
     """Insert these pages (by their normalised URLs), like start pages; give those that are open their new place, and
     open closed ones if they are wanted `again`. All in one transaction.
 
@@ -79,7 +79,7 @@ def add(
         named_again = ids if public_only else [*ids, *(page.id for page in open_pages)]
         others = Page.objects.filter(is_among("id", named_again), crawl_id=crawl, public_only=not public_only)
         others.update(public_only=public_only)
-    return Changed(
+    return AdditionResult(
         added=change.discovered,
         moved=tuple(moved),
         waiting=len(open_pages) - len(moved),
@@ -131,7 +131,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
 
 
 def _insert(
-    crawl: Crawl, pages: Sequence[tuple[str, Wanted]], change: CounterChange, now: float, *, public_only: bool
+    crawl: Crawl, pages: Sequence[tuple[str, PageRequest]], change: CounterChange, now: float, *, public_only: bool
 ) -> int:
     """Insert these pages, whose keys are new; returns how many."""
     if not pages:

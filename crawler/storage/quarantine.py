@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 from msgspec.structs import replace
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import LEARNT, MEANINGS, Count, Suspicion, Verdict, judge
+from crawler.core.pages.traps import LEARNT, MEANINGS, Count, Suspicion, TrapVerdict, judge
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Trap
@@ -63,10 +63,10 @@ def _decide(
             verdict, count = parts.judge(page, page.suspicion, counts[trap])
         else:
             verdict, count = judge(page.suspicion, counts[trap])
-        if verdict is Verdict.LEAVE_OUT:
+        if verdict is TrapVerdict.LEAVE_OUT:
             left_out.add(key)
             count = count if page.parent_id in closed else counts[trap]
-        elif verdict is Verdict.QUARANTINE:
+        elif verdict is TrapVerdict.QUARANTINE:
             sentenced[key] = _quarantined(page, traps[trap].id)
         counts[trap] = count
     _save(traps.values(), counts)

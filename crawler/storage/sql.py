@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from django.db import connection
 
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.protocol.retries import expiry, is_dead_letter
@@ -210,7 +210,7 @@ def _metadata(result: PageResult) -> Row:
     }
 
 
-def _malformed(facts: Facts) -> dict[str, Any]:
+def _malformed(facts: PageMetadata) -> dict[str, Any]:
     return {"number": facts.malformed_number, "links": [msgspec.structs.asdict(link) for link in facts.malformed]}
 
 

@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Subquery
 from msgspec.structs import replace as with_values
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import Count, Suspicion, Verdict, judge
+from crawler.core.pages.traps import Count, Suspicion, TrapVerdict, judge
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.urls.variants import (
@@ -48,7 +48,7 @@ Group = tuple[int, bytes]
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _ClosedPage:
     """A page that this transaction closed."""
 
     text: bytes
@@ -86,7 +86,7 @@ class VaryingParts:
         pages = _pages({*facts, *(other for others in twins.values() for other in others)})
         new = self._new({parent: led_to[parent] for parent in twins})
         answers = {
-            page: _Answer(key_of_text(said.digest, pages[page][1]), remainders(pages[page][0]), new.get(page, ()))
+            page: _ClosedPage(key_of_text(said.digest, pages[page][1]), remainders(pages[page][0]), new.get(page, ()))
             for page, said in facts.items()
             if page in pages
         }
@@ -111,12 +111,12 @@ class VaryingParts:
         self._load(group for of_page in groups.values() for group in of_page.values())
         return [self._suspected(page, groups.get(page.key)) for page in found]
 
-    def judge(self, page: Discovery, suspicion: Suspicion, count: Count) -> tuple[Verdict, Count]:
+    def judge(self, page: Discovery, suspicion: Suspicion, count: Count) -> tuple[TrapVerdict, Count]:
         """The verdict on a suspected page, and the count of its trap afterwards."""
         part = self._parts[suspicion.pattern]
         group = _group(part, remainders(page.url)[suspicion.pattern])
         if self._lets_in(part, group, count.quarantined + count.left_out):
-            return Verdict.LET_IN, replace(count, pages=count.pages + 1)
+            return TrapVerdict.LET_IN, replace(count, pages=count.pages + 1)
         return judge(suspicion, count)
 
     def save(self) -> None:
@@ -161,7 +161,7 @@ class VaryingParts:
             for parent, pages in led_to.items()
         }
 
-    def _follow(self, answer: _Answer, pattern: str | None) -> None:
+    def _follow(self, answer: _ClosedPage, pattern: str | None) -> None:
         """Follow a part, unless it is known. When there are too many, the least likely one is removed."""
         if pattern is None or pattern in self._parts or not leads_on(pattern, answer.led_to):
             return
@@ -178,7 +178,7 @@ class VaryingParts:
         first_text = answer.text  # the page with the same text is the first variant
         self._groups[_group(part, answer.parts[pattern])] = Variants(texts=(first_text,))
 
-    def _count(self, answers: Iterable[_Answer]) -> None:
+    def _count(self, answers: Iterable[_ClosedPage]) -> None:
         followed = self._followed()
         mine = [
             (answer, pattern, followed[pattern], _group(followed[pattern], rest))

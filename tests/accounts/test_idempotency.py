@@ -12,7 +12,7 @@ from crawler.accounts.idempotency import (
     RESPONSE_TTL,
     Claim,
     ClaimedCall,
-    Done,
+    FinishedCall,
     OtherCall,
     UnderWay,
     claim,
@@ -50,7 +50,7 @@ def test_the_first_runs_it_and_the_next_waits(ann: User) -> None:
 
 def test_later_calls_get_the_stored_response(ann: User) -> None:
     keep(mine(ann), 201, {"Location": "/x"}, "{}")
-    assert claimed(ann, after=timedelta(hours=23)) == Done(201, {"Location": "/x"}, "{}")
+    assert claimed(ann, after=timedelta(hours=23)) == FinishedCall(201, {"Location": "/x"}, "{}")
 
 
 def test_another_call_does_not_get_it(ann: User) -> None:
@@ -70,7 +70,7 @@ def test_a_call_that_lost_its_claim_stores_no_response(ann: User) -> None:
     second = mine(ann, after=CLAIM_TTL)
     keep(first, 500, {}, "late")
     keep(second, 201, {}, "in time")
-    assert claimed(ann) == Done(201, {}, "in time")
+    assert claimed(ann) == FinishedCall(201, {}, "in time")
 
 
 def test_trouble_lets_the_next_try_come_at_once(ann: User) -> None:

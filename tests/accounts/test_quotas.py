@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.accounts import quotas
-from crawler.core.access.quotas import Quota, Stored, Used
+from crawler.core.access.quotas import Quota, QuotaUse, StorageUse
 from crawler.core.errors import OverQuota
 from crawler.core.protocol.completion import State
 from crawler.storage import sql
@@ -41,7 +41,7 @@ def test_crawls_that_are_over_do_not_count() -> None:
         a_crawl(ann, state=state)
     a_crawl(a_person("bob"))
     sql.add(ann.pk, 7, NOW.timestamp())
-    assert quotas.used(ann.pk, NOW) == Used(active_crawls=3, pages_today=7, stored=Stored(pages=len(State)))
+    assert quotas.used(ann.pk, NOW) == QuotaUse(active_crawls=3, pages_today=7, stored=StorageUse(pages=len(State)))
 
 
 def test_a_claim_is_refused_at_the_limit(settings: Any) -> None:
@@ -60,7 +60,7 @@ def test_a_deleted_crawl_frees_what_it_stored(settings: Any) -> None:
     ann = a_person()
     a_finished_crawl(ann, discovered=8, kept_bytes=500)
     large = a_finished_crawl(ann, discovered=4, kept_bytes=70)
-    assert quotas.stored(ann.pk) == Stored(12, 570)
+    assert quotas.stored(ann.pk) == StorageUse(12, 570)
     with pytest.raises(OverQuota, match="Your crawls store 12 pages"):
         quotas.claim(ann, NOW)
     large.delete()

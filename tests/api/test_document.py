@@ -17,7 +17,7 @@ from django.test import Client
 from crawler.api.schemas.start import Options
 from crawler.api.v1 import api
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.protocol.completion import Ended
+from crawler.core.protocol.completion import EndReason
 from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES
@@ -186,11 +186,11 @@ def test_faults_of_an_example_are_found(value: Any, found: list[str]) -> None:
 
 def test_why_a_crawl_ended_is_one_of_those_words() -> None:
     schemas = DOCUMENT["components"]["schemas"]
-    assert schemas["Ended"]["enum"] == [why.value for why in Ended]
+    assert schemas["EndReason"]["enum"] == [why.value for why in EndReason]
     for schema in ("Receipt", "CrawlLine"):
         field = schemas[schema]["properties"]["ended"]
-        assert {"$ref": "#/components/schemas/Ended"} in field["anyOf"]
-        assert all(f"`{why}`" in field["description"] for why in Ended)
+        assert {"$ref": "#/components/schemas/EndReason"} in field["anyOf"]
+        assert all(f"`{why}`" in field["description"] for why in EndReason)
 
 
 def test_every_option_of_a_crawl_can_be_sent_by_its_name() -> None:

@@ -24,7 +24,7 @@ from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Invalid, ListReport
-from crawler.core.url_lists.reader import Columns
+from crawler.core.url_lists.reader import ColumnChoice
 from crawler.crawls import import_urls
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.delete import delete
@@ -187,7 +187,7 @@ def test_options_that_cannot_be_used_with_a_list_are_refused(options: CrawlOptio
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "cat.png", None, "list"),
         (b"", "urls.txt", None, "list"),
         (b"nothing\nof use\n", "urls.txt", None, "list"),
-        (numbered(1), "urls.csv", Columns(url="page"), "list_column"),
+        (numbered(1), "urls.csv", ColumnChoice(url="page"), "list_column"),
         (
             gzip.compress(numbered(MANY), mtime=0)[:-20],
             "urls.txt.gz",
@@ -196,7 +196,7 @@ def test_options_that_cannot_be_used_with_a_list_are_refused(options: CrawlOptio
         ),  # found out far behind its beginning
     ],
 )
-def test_of_what_is_no_list_nothing_is_left(data: bytes, name: str, columns: Columns | None, field: str) -> None:
+def test_of_what_is_no_list_nothing_is_left(data: bytes, name: str, columns: ColumnChoice | None, field: str) -> None:
     with pytest.raises(BadInput) as refused:
         loaded(data, name, columns=columns)
     assert refused.value.field == field

@@ -164,9 +164,9 @@ def test_those_of_all_crawls_are_retried_in_bounded_steps(bench: Bench, monkeypa
     monkeypatch.setattr(retry, "PAGES_PER_CALL", 1)
     finished(bench)
     letters = Page.objects.filter(given_up=True)
-    assert retry.retry_chosen(letters, bench.context.now()) == retry.Retried(1, 1, has_more=True)
-    assert retry.retry_chosen(letters, bench.context.now()) == retry.Retried(1, 1, has_more=False)
-    assert retry.retry_chosen(letters, bench.context.now()) == retry.Retried(0, 0, has_more=False)
+    assert retry.retry_chosen(letters, bench.context.now()) == retry.RetryCount(1, 1, has_more=True)
+    assert retry.retry_chosen(letters, bench.context.now()) == retry.RetryCount(1, 1, has_more=False)
+    assert retry.retry_chosen(letters, bench.context.now()) == retry.RetryCount(0, 0, has_more=False)
     bench.work()
     assert (bench.state(), letters.count()) == ("finished", 0)
 

@@ -12,7 +12,7 @@ from pyarrow import parquet as arrow_parquet
 
 from crawler.core.pages.page_fields import ValueType
 from crawler.exports import parquet
-from crawler.exports.rows import KEYS, NOTES, Column
+from crawler.exports.rows import KEYS, NOTES, ExportColumn
 from crawler.models import Crawl, PageFacts
 from tests.factories import SHOP_PAGE, SHOP_RULES, a_shop, make_crawl, make_page
 
@@ -103,7 +103,7 @@ def test_a_value_that_its_rule_cannot_have_made_is_null_and_breaks_no_file() -> 
 
 def test_what_has_no_type_of_its_own_is_text_or_json(monkeypatch: pytest.MonkeyPatch) -> None:
     values: list[Any] = ["text", 3.5, True, ["a", "b"], None]
-    monkeypatch.setattr(parquet, "columns_of", lambda crawl: [Column("price", ValueType.JSON)])
+    monkeypatch.setattr(parquet, "columns_of", lambda crawl: [ExportColumn("price", ValueType.JSON)])
     monkeypatch.setattr(parquet, "rows", lambda crawl: ({"price": value} for value in values))
     table = read(make_crawl()).read()
     assert table["price"].to_pylist() == ["text", "3.5", "true", '["a","b"]', None]

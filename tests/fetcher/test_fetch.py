@@ -93,7 +93,7 @@ PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty"
 def test_an_internal_error_costs_one_page_and_is_logged(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     extract = links.extract
 
-    def faulty(html: str, url: str, *, sketches: bool = False) -> links.Extracted:
+    def faulty(html: str, url: str, *, sketches: bool = False) -> links.PageContent:
         if url.endswith("/faulty"):
             raise ZeroDivisionError("a fault")
         return extract(html, url, sketches=sketches)

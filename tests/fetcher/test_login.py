@@ -27,7 +27,7 @@ from crawler.fetcher.preview import preview
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.logins import MAX_TIMES_SHOWN, Logins, LoginState
 from crawler.http.client import HttpFetcher
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 from crawler.models import Crawl, Page
 from crawler.reports.diagnosis_facts import held_because
 from tests.bench import Bench
@@ -336,7 +336,7 @@ def test_what_a_rendered_page_requests_of_its_own_host_gets_the_cookies(
     class Asking(Browser):
         """Every page requests something of its own host, and of another one."""
 
-        def render(self, url: str, fetched: Fetched, choices: RenderChoices, **more: Any) -> Rendering:
+        def render(self, url: str, fetched: FetchResult, choices: RenderChoices, **more: Any) -> Rendering:
             asked.extend([more["headers_for"](url).get("Cookie"), more["headers_for"](f"{HIDDEN}/x").get("Cookie")])
             return super().render(url, fetched, choices, **more)
 

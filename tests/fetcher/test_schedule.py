@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from crawler.fetcher.schedule import Schedule
+from crawler.fetcher.schedule import SliceSchedule
 from crawler.fetcher.session import FetchSession
 
 SESSION = cast(FetchSession, object())
@@ -14,11 +14,11 @@ HOST, OTHER = "a.example", "b.example"
 
 
 @pytest.fixture
-def schedule() -> Schedule:
-    return Schedule()
+def schedule() -> SliceSchedule:
+    return SliceSchedule()
 
 
-def in_order(schedule: Schedule) -> list[tuple[float, int]]:
+def in_order(schedule: SliceSchedule) -> list[tuple[float, int]]:
     """The moments and numbers of all slices, as they become due."""
     due: list[tuple[float, int]] = []
     while first := schedule.first():
@@ -28,7 +28,7 @@ def in_order(schedule: Schedule) -> list[tuple[float, int]]:
     return due
 
 
-def test_the_slice_with_the_earliest_moment_comes_first(schedule: Schedule) -> None:
+def test_the_slice_with_the_earliest_moment_comes_first(schedule: SliceSchedule) -> None:
     for moment, number in ((30.0, 0), (10.0, 1), (20.0, 2), (10.0, 3)):
         schedule.add(moment, SESSION, number)
     assert len(schedule) == 4
@@ -36,7 +36,7 @@ def test_the_slice_with_the_earliest_moment_comes_first(schedule: Schedule) -> N
     assert len(schedule) == 0
 
 
-def test_a_free_slot_goes_to_the_slice_that_has_waited_longest_for_one(schedule: Schedule) -> None:
+def test_a_free_slot_goes_to_the_slice_that_has_waited_longest_for_one(schedule: SliceSchedule) -> None:
     schedule.add(10.0, SESSION, 0)
     schedule.add(20.0, SESSION, 1, host=OTHER)
     schedule.add(30.0, SESSION, 2, host=HOST)
@@ -45,7 +45,7 @@ def test_a_free_slot_goes_to_the_slice_that_has_waited_longest_for_one(schedule:
     assert in_order(schedule) == [(0.0, 2), (10.0, 0), (20.0, 1), (40.0, 3)]
 
 
-def test_the_next_free_slot_goes_to_the_next_slice(schedule: Schedule) -> None:
+def test_the_next_free_slot_goes_to_the_next_slice(schedule: SliceSchedule) -> None:
     schedule.add(30.0, SESSION, 2, host=HOST)
     schedule.add(40.0, SESSION, 3, host=HOST)
     schedule.note_free_slot(HOST)
@@ -54,7 +54,7 @@ def test_the_next_free_slot_goes_to_the_next_slice(schedule: Schedule) -> None:
     assert in_order(schedule) == [(0.0, 2), (0.0, 3)]
 
 
-def test_a_slice_that_tried_again_by_itself_waits_once(schedule: Schedule) -> None:
+def test_a_slice_that_tried_again_by_itself_waits_once(schedule: SliceSchedule) -> None:
     schedule.add(10.0, SESSION, 0, host=HOST)
     _, session, number = cast(Any, schedule.first())
     schedule.remove(session, number)
@@ -63,7 +63,7 @@ def test_a_slice_that_tried_again_by_itself_waits_once(schedule: Schedule) -> No
     assert in_order(schedule) == [(0.0, 0)]
 
 
-def test_a_slice_that_is_worked_on_takes_no_free_slot_from_another(schedule: Schedule) -> None:
+def test_a_slice_that_is_worked_on_takes_no_free_slot_from_another(schedule: SliceSchedule) -> None:
     schedule.add(10.0, SESSION, 0, host=HOST)
     schedule.add(20.0, SESSION, 1, host=HOST)
     schedule.remove(SESSION, 0)
@@ -71,7 +71,7 @@ def test_a_slice_that_is_worked_on_takes_no_free_slot_from_another(schedule: Sch
     assert in_order(schedule) == [(0.0, 1)]
 
 
-def test_all_slices_can_be_taken_at_once(schedule: Schedule) -> None:
+def test_all_slices_can_be_taken_at_once(schedule: SliceSchedule) -> None:
     schedule.add(10.0, SESSION, 0, host=HOST)
     schedule.add(20.0, SESSION, 1)
     assert list(schedule.clear()) == [(SESSION, 0), (SESSION, 1)]

@@ -13,7 +13,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import EventLoop
-from crawler.http.fetcher import Fetched, Limits
+from crawler.http.fetcher import FetchResult, Limits
 from tests.http.asking import HEAD, LOOPBACK
 from tests.http.server import Reply, Server, Then, page
 
@@ -21,9 +21,9 @@ LONG = 60.0  # seconds a request may take
 LIMITS = Limits(connect_seconds=LONG, read_seconds=LONG, total_seconds=LONG)
 
 
-def given_up(url: str, when: Callable[[], bool]) -> list[Fetched]:
+def given_up(url: str, when: Callable[[], bool]) -> list[FetchResult]:
     """What comes of a request that is given up as soon as something is the case."""
-    fetched: list[Fetched] = []
+    fetched: list[FetchResult] = []
     deadline = time.monotonic() + LONG / 4
     with HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher, EventLoop() as loop:
         loop.spawn(lambda: fetched.append(fetcher.get(url)))

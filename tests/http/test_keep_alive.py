@@ -10,7 +10,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.urls.addresses import Proxy
 from crawler.http.client import HttpFetcher
 from crawler.http.connector import Gateway
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 from crawler.http.guard import Guard
 from tests.http.proxy import ProxyServer
 from tests.http.secure import EVERY_NAME, as_site_test, trusting_the_test
@@ -20,7 +20,7 @@ PATHS = [f"/{number}" for number in range(30)]
 ROUTES = [("http", False), ("https", False), ("http", True), ("https", True)]
 
 
-def crawled(site: Site, scheme: str, through_proxy: bool) -> tuple[list[Fetched], Server, ProxyServer | None]:
+def crawled(site: Site, scheme: str, through_proxy: bool) -> tuple[list[FetchResult], Server, ProxyServer | None]:
     with ExitStack() as stack:
         server = stack.enter_context(Server(site, tls=as_site_test() if scheme == "https" else None))
         proxy = stack.enter_context(ProxyServer()) if through_proxy else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler.http.connection import MAX_IDLE_CONNECTIONS, Connection, ConnectionPool
+from crawler.http.connection import MAX_IDLE_CONNECTIONS, Connection, IdleConnections
 from crawler.http.fetcher import Limits
 from crawler.http.request import Exchange
 
@@ -35,13 +35,13 @@ def is_closed(theirs: socket.socket) -> bool:
 
 
 def test_a_connection_is_given_out_once(pairs: list[Pair]) -> None:
-    kept, connection = ConnectionPool[Connection](), pairs[0][0]
+    kept, connection = IdleConnections[Connection](), pairs[0][0]
     kept.keep("http://a", connection)
     assert (kept.take("http://b"), kept.take("http://a"), kept.take("http://a")) == (None, connection, None)
 
 
 def test_the_one_longest_unused_makes_room(pairs: list[Pair]) -> None:
-    kept = ConnectionPool[Connection]()
+    kept = IdleConnections[Connection]()
     for number, (connection, _) in enumerate(pairs[:MAX_IDLE_CONNECTIONS]):
         kept.keep(f"http://{number}", connection)
     kept.keep("http://0", kept.take("http://0") or pairs[0][0])
@@ -51,7 +51,7 @@ def test_the_one_longest_unused_makes_room(pairs: list[Pair]) -> None:
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_one_that_was_closed_or_says_what_nobody_asked_for_is_not_used_again(pairs: list[Pair], sent: bytes) -> None:
-    kept, (connection, theirs) = ConnectionPool[Connection](), pairs[0]
+    kept, (connection, theirs) = IdleConnections[Connection](), pairs[0]
     kept.keep("http://a", connection)
     theirs.sendall(sent)
     theirs.shutdown(socket.SHUT_WR)
@@ -59,7 +59,7 @@ def test_one_that_was_closed_or_says_what_nobody_asked_for_is_not_used_again(pai
 
 
 def test_all_are_closed_at_the_end(pairs: list[Pair]) -> None:
-    kept = ConnectionPool[Connection]()
+    kept = IdleConnections[Connection]()
     for number in range(2):
         kept.keep(f"http://{number}", pairs[number][0])
     kept.close()

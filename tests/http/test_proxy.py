@@ -12,7 +12,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.urls.addresses import Proxy
 from crawler.http.client import HttpFetcher
 from crawler.http.connector import Gateway
-from crawler.http.fetcher import Fetched, Limits
+from crawler.http.fetcher import FetchResult, Limits
 from crawler.http.guard import Guard
 from tests.http.proxy import ProxyServer
 from tests.http.secure import EVERY_NAME, as_site_test, on_loopback, trusting_the_test
@@ -130,7 +130,7 @@ def test_a_proxy_opens_no_private_network(scheme: str) -> None:
     assert proxy.connections == 0
 
 
-def asked_through_a_private_proxy(private_hosts: tuple[str, ...]) -> Fetched:
+def asked_through_a_private_proxy(private_hosts: tuple[str, ...]) -> FetchResult:
     """Asks a proxy that refuses everything for a public page: only the proxy's own address is at stake."""
     with ProxyServer(answer=b"HTTP/1.1 403 x\r\n\r\n") as proxy:
         gateway = Gateway(Proxy("127.0.0.1", proxy.port), Guard(private_hosts))

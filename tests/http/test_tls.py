@@ -14,7 +14,7 @@ import pytest
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
-from crawler.http.fetcher import Fetched, Limits
+from crawler.http.fetcher import FetchResult, Limits
 from tests.http.certificates import DAY, NOW, Authority, self_signed
 from tests.http.differences import over
 from tests.http.flooding import TicketFlood
@@ -25,7 +25,7 @@ AUTHORITY = Authority.made("Authority of the tests")
 STRANGER = Authority.made("An authority nobody knows")
 
 
-def asked(port: int, limits: Limits | None = None, host: str = "site.test") -> Fetched:
+def asked(port: int, limits: Limits | None = None, host: str = "site.test") -> FetchResult:
     with HttpFetcher(EVERY_NAME, "Tester/1", limits, trust=AUTHORITY.trusted) as fetcher:
         return fetcher.get(f"https://{host}:{port}/")
 
@@ -187,7 +187,7 @@ def test_a_body_cut_short_is_not_taken_for_whole() -> None:
     assert (fetched.outcome, fetched.error) == (Outcome.MALFORMED, "the connection ended before the body did")
 
 
-def asked_of(serve: Callable[[ssl.SSLSocket], None]) -> Fetched:
+def asked_of(serve: Callable[[ssl.SSLSocket], None]) -> FetchResult:
     """What comes of asking a server that does this once a request has arrived."""
 
     def run(listener: socket.socket) -> None:

@@ -6,12 +6,12 @@ import pytest
 
 from crawler.core.access.credentials import parse
 from crawler.http.client import HttpFetcher
-from crawler.http.warc_record import NOT_KEPT, Recorded
+from crawler.http.warc_record import NOT_KEPT, ExchangeHeads
 from tests.http.asking import LOOPBACK, ask
 from tests.http.server import Reply, Server, page
 
 
-def recorded(reply: Reply, **wishes: object) -> tuple[Recorded, Server]:
+def recorded(reply: Reply, **wishes: object) -> tuple[ExchangeHeads, Server]:
     with Server({"/a?b=1": reply}) as server, HttpFetcher(LOOPBACK, "Tester/1", records=True, **wishes) as fetcher:  # type: ignore[arg-type]
         fetched = fetcher.get(f"{server.origin}/a?b=1")
     assert fetched.recorded is not None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
-from crawler.http.fetcher import Fetched, Limits
+from crawler.http.fetcher import FetchResult, Limits
 from crawler.http.guard import Guard
 from tests.http.differences import DIFFERENCES, over
 from tests.http.secure import EVERY_NAME, as_site_test, trusting_the_test
@@ -21,7 +21,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n"
 
 
-def ask_twice(reply: Reply, limits: Limits | None = None) -> tuple[Fetched, Fetched, int]:
+def ask_twice(reply: Reply, limits: Limits | None = None) -> tuple[FetchResult, FetchResult, int]:
     """The odd page, an ordinary one behind it, and how many connections it took."""
     site = {"/odd": reply, "/": page("<p>next")}
     with Server(site) as server, HttpFetcher(LOOPBACK, "Tester/1", limits) as fetcher:

@@ -26,7 +26,7 @@ from crawler.encryption import opened, seal
 from crawler.exports import csv, jsonl
 from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
-from crawler.management.waiting import Stop, Waited, Waiting
+from crawler.management.waiting import Stop, WaitEnd, Waiting
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
@@ -320,7 +320,7 @@ def elsewhere(act: Callable[[], object]) -> Iterator[None]:
     """Something another process does to the crawl while the command waits for it: at its second look."""
     looks = itertools.count()
 
-    def look_and_act(waiting: Waiting, crawl: Crawl) -> Waited | None:
+    def look_and_act(waiting: Waiting, crawl: Crawl) -> WaitEnd | None:
         if next(looks) == 1:
             act()
         return look(waiting, crawl)

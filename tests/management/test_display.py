@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from crawler.management import display as display_module
-from crawler.management.display import Bar, Lines, display_for
+from crawler.management.display import Bar, PeriodicLines, display_for
 from tests.factories import make_crawl
 
 pytestmark = pytest.mark.django_db
@@ -14,13 +14,13 @@ pytestmark = pytest.mark.django_db
 
 def test_a_terminal_gets_a_bar_and_anything_else_gets_lines() -> None:
     assert isinstance(display_for(True, print), Bar)
-    assert isinstance(display_for(False, print), Lines)
+    assert isinstance(display_for(False, print), PeriodicLines)
 
 
 def test_lines_come_now_and_then_and_notes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = make_crawl(discovered=3, outcomes={"2xx": 1})
     said: list[str] = []
-    with Lines(said.append) as lines:
+    with PeriodicLines(said.append) as lines:
         lines.show(crawl)
         lines.note("a note")
         assert said == ["a note"]
@@ -42,7 +42,7 @@ def test_a_bar_shows_on_stderr_and_is_gone_at_the_end(capsys: pytest.CaptureFixt
 def test_lines_tell_at_once_why_no_page_closes_and_then_with_each_line(monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = make_crawl(discovered=3, outcomes={"2xx": 1})
     said: list[str] = []
-    with Lines(said.append) as lines:
+    with PeriodicLines(said.append) as lines:
         for why in ("It waits (4 s).", "It waits (3 s)."):
             lines.show_reason(why)
             lines.show(crawl)

@@ -17,7 +17,7 @@ from crawler.frontier import capacity
 from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
 from crawler.management.base import NO_WORKER
-from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, Waited, Waiting, wait_for_notices
+from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, WaitEnd, Waiting, wait_for_notices
 from crawler.models import Crawl, Delivery, Notice
 from crawler.queueing import queues
 from crawler.reports.diagnosis import waits_because
@@ -36,12 +36,12 @@ def ignore(_: object) -> None:
 
 def test_a_crawl_that_is_over_is_not_waited_for() -> None:
     crawl = make_crawl(state=State.FINISHED)
-    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=None) is Waited.OVER
+    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
 
 
 def test_it_waits_until_the_crawl_is_over_and_brings_it_up_to_date() -> None:
     crawl = make_crawl()
-    assert Waiting(finish, ignore).until_over(crawl, Stop(), timeout=None) is Waited.OVER
+    assert Waiting(finish, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
     assert crawl.state == State.FINISHED
 
 
@@ -50,7 +50,7 @@ def test_it_ends_when_the_crawl_is_cancelled() -> None:
         Crawl.objects.filter(pk=crawl.pk).update(state=State.CANCELLED)
 
     crawl = make_crawl()
-    assert Waiting(cancel, ignore).until_over(crawl, Stop(), timeout=None) is Waited.OVER
+    assert Waiting(cancel, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
     assert crawl.state == State.CANCELLED
 
 
@@ -58,17 +58,17 @@ def test_it_ends_when_the_crawl_is_deleted() -> None:
     def delete(crawl: Crawl) -> None:
         Crawl.objects.filter(pk=crawl.pk).delete()
 
-    assert Waiting(delete, ignore).until_over(make_crawl(), Stop(), timeout=None) is Waited.GONE
+    assert Waiting(delete, ignore).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.GONE
 
 
 def test_it_ends_when_the_time_is_up() -> None:
-    assert Waiting(ignore, ignore).until_over(make_crawl(), Stop(), timeout=0.01) is Waited.TIMED_OUT
+    assert Waiting(ignore, ignore).until_over(make_crawl(), Stop(), timeout=0.01) is WaitEnd.TIMED_OUT
 
 
 def test_it_ends_when_somebody_asks_it_to() -> None:
     stop = Stop()
     stop.signal = 2
-    assert Waiting(ignore, ignore).until_over(make_crawl(), stop, timeout=None) is Waited.STOPPED
+    assert Waiting(ignore, ignore).until_over(make_crawl(), stop, timeout=None) is WaitEnd.STOPPED
 
 
 def test_it_says_once_that_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:
     said: list[str] = []
     timeout = 2 * waiting.POLL_INTERVAL_S
     waited = Waiting(ignore, said.append).until_over(make_crawl(state=State.PAUSED), Stop(), timeout=timeout)
-    assert waited is Waited.TIMED_OUT
+    assert waited is WaitEnd.TIMED_OUT
     assert said == [PAUSED_ELSEWHERE]
 
 
@@ -126,7 +126,7 @@ def test_it_says_once_for_want_of_what_a_crawl_is_held(
 def test_a_hold_that_only_a_person_can_end_ends_the_wait(fields: dict[str, Any]) -> None:
     crawl = make_crawl(state=State.PAUSED, **fields)
     waiting = Waiting(ignore, ignore)
-    assert waiting.until_over(crawl, Stop(), timeout=30) is Waited.HELD
+    assert waiting.until_over(crawl, Stop(), timeout=30) is WaitEnd.HELD
     assert waiting.held.startswith("It is paused")
 
 
@@ -138,7 +138,7 @@ def test_a_full_disk_ends_the_wait_once_it_has_lasted(state: State, monkeypatch:
     held_until = timezone.now() if state is State.PAUSED else None
     crawl = make_crawl(discovered=1, state=state, held_until=held_until)
     capacity.note_shortage(queues.connection(), Shortage.DATABASE_FULL)
-    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=30) is Waited.HELD
+    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=30) is WaitEnd.HELD
 
 
 def test_a_full_redis_is_waited_for_because_other_crawls_may_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_a_full_redis_is_waited_for_because_other_crawls_may_end(monkeypatch: py
     monkeypatch.setattr(capacity, "shortage", lambda *_, **__: Shortage.REDIS_FULL)
     crawl = make_crawl(state=State.PAUSED, held_until=timezone.now())
     timeout = 3 * waiting.POLL_INTERVAL_S
-    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=timeout) is Waited.TIMED_OUT
+    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=timeout) is WaitEnd.TIMED_OUT
 
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way
@@ -172,7 +172,7 @@ def test_a_service_that_comes_back_is_forgiven(monkeypatch: pytest.MonkeyPatch) 
             finish(crawl)
 
     said: list[str] = []
-    assert Waiting(show, said.append).until_over(make_crawl(), Stop(), timeout=None) is Waited.OVER
+    assert Waiting(show, said.append).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.OVER
     assert len(said) == 1
 
 

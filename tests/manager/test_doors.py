@@ -31,7 +31,7 @@ from crawler.http import guard
 from crawler.http.guard import Guard
 from crawler.models import Page
 from crawler.notices.send import TransportError, send
-from crawler.notices.user_channels import Wanted, add_channel
+from crawler.notices.user_channels import ChannelValues, add_channel
 from crawler.queueing import queues
 from tests.bench import Bench
 from tests.http.names import Names
@@ -161,7 +161,9 @@ def test_notices(canary: str, transport: str) -> None:
 def test_channels_of_an_account(canary: str, transport: str) -> None:
     ann = User.objects.create_user("ann")
     with pytest.raises(RefusedAddress):
-        add_channel(ann, Wanted(name="", transport=transport, address=f"{canary}/hook", events=(Event.FINISHED,)))
+        add_channel(
+            ann, ChannelValues(name="", transport=transport, address=f"{canary}/hook", events=(Event.FINISHED,))
+        )
 
 
 @pytest.mark.parametrize("field", ["sitemap_urls", "notify_webhooks", "notify_slack", "notify_discord"])

@@ -13,7 +13,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import EXTERNAL
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.page import needs_get
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 from crawler.models import Page
 from tests.bench import Bench
 from tests.http.server import Reply, Server, Then
@@ -108,17 +108,17 @@ def test_no_credentials_go_along(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("head", "needed"),
     [
-        (Fetched(outcome=Outcome.SUCCESS, http_status=200, requests=1), False),
-        (Fetched(outcome=Outcome.REDIRECT, http_status=301, requests=1), False),
-        (Fetched(outcome=Outcome.CLIENT_ERROR, http_status=404, requests=1), True),
-        (Fetched(outcome=Outcome.CLIENT_ERROR, http_status=429, requests=1), False),  # it asks to be left alone
-        (Fetched(outcome=Outcome.SERVER_ERROR, http_status=501, requests=1), True),
-        (Fetched(outcome=Outcome.SERVER_ERROR, http_status=503, requests=1), False),
-        (Fetched(outcome=Outcome.MALFORMED, http_status=999, requests=1), True),
-        (Fetched(outcome=Outcome.TIMEOUT, requests=1), True),
-        (Fetched(outcome=Outcome.DNS), False),  # nothing was sent, and nothing can be
-        (Fetched(outcome=Outcome.PRIVATE_ADDRESS), False),
+        (FetchResult(outcome=Outcome.SUCCESS, http_status=200, requests=1), False),
+        (FetchResult(outcome=Outcome.REDIRECT, http_status=301, requests=1), False),
+        (FetchResult(outcome=Outcome.CLIENT_ERROR, http_status=404, requests=1), True),
+        (FetchResult(outcome=Outcome.CLIENT_ERROR, http_status=429, requests=1), False),  # it asks to be left alone
+        (FetchResult(outcome=Outcome.SERVER_ERROR, http_status=501, requests=1), True),
+        (FetchResult(outcome=Outcome.SERVER_ERROR, http_status=503, requests=1), False),
+        (FetchResult(outcome=Outcome.MALFORMED, http_status=999, requests=1), True),
+        (FetchResult(outcome=Outcome.TIMEOUT, requests=1), True),
+        (FetchResult(outcome=Outcome.DNS), False),  # nothing was sent, and nothing can be
+        (FetchResult(outcome=Outcome.PRIVATE_ADDRESS), False),
     ],
 )
-def test_when_get_may_do_better(head: Fetched, needed: bool) -> None:
+def test_when_get_may_do_better(head: FetchResult, needed: bool) -> None:
     assert needs_get(head) is needed

@@ -15,7 +15,7 @@ from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import Resource
 from crawler.frontier.browser_places import BrowserSlots, BrowserWorker
-from crawler.http.warc_record import Recorded
+from crawler.http.warc_record import ExchangeHeads
 from crawler.jobs import fetch
 from crawler.manager.reconcile import scan
 from crawler.manager.tick import manage
@@ -141,7 +141,7 @@ def test_the_archive_of_a_rendered_page_has_what_it_loaded(
     bench: Bench, browser: Browser, tmp_path: Path, settings: object
 ) -> None:
     kept_in(tmp_path, settings)
-    heads = Recorded("GET /shop.js HTTP/1.1", (("Host", "x"),), "HTTP/1.1 200 OK", ())
+    heads = ExchangeHeads("GET /shop.js HTTP/1.1", (("Host", "x"),), "HTTP/1.1 200 OK", ())
     script = RecordedResource(url=f"{bench.site.url}/shop.js", sent_at=9.0, heads=heads, body=b"write()")
     browser.pages["/"] = Rendering(html=b"<p>", recorded=(script,), resources=(Resource(script.url, "script", 200),))
     come()

@@ -219,8 +219,8 @@ MUTATIONS = (
         "disagreement-not-noticed",
         "R6: where queue and table disagree, the frontier is rebuilt from the table",
         COMPLETION,
-        "return Verdict.DISAGREE if open_pages else Verdict.FINISH",
-        "return Verdict.FINISH",
+        "return CompletionCheck.DISAGREE if open_pages else CompletionCheck.FINISH",
+        "return CompletionCheck.FINISH",
         "tests/core/protocol/test_completion.py::test_an_empty_queue_with_open_pages_is_a_disagreement",
     ),
     Mutation(

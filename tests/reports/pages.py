@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler.core.html import link_codec
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
@@ -20,7 +20,7 @@ def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **mor
     """A page that answered 200 with these links (URL -> words) and, in `facts`, `headers`, `rels`, `kept` and `load`,
     what else was kept of it; other names are fields of its row."""
     kept = {name: more.pop(name) for name in ("headers", "kept", "load") if name in more}
-    facts, rels = more.pop("facts", Facts()), more.pop("rels", {})
+    facts, rels = more.pop("facts", PageMetadata()), more.pop("rels", {})
     row = {"status": Page.CLOSED, "outcome": Outcome.SUCCESS, "http_status": 200, "content_type": "text/html", **more}
     page = make_page(crawl, url, **row)
     result = PageResult(

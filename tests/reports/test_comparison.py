@@ -13,7 +13,7 @@ from crawler.models import Crawl
 from crawler.reports.comparison import (
     CHANGES,
     CHANGES_BY_SLUG,
-    Compared,
+    ChangedPages,
     changes_between,
     comparable,
     other_options,
@@ -42,7 +42,7 @@ def now() -> Crawl:
 
 
 def found(now: Crawl, before: Crawl, slug: str) -> list[tuple[object, ...]]:
-    compared = Compared(now, before, CHANGES_BY_SLUG[slug])
+    compared = ChangedPages(now, before, CHANGES_BY_SLUG[slug])
     lines = list(compared)
     assert compared.count() == len(lines)
     assert list(compared[0:100]) == lines

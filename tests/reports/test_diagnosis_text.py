@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.politeness.host_rules import Reason
+from crawler.core.politeness.host_rules import WaitReason
 from crawler.core.protocol.diagnosis import Hold, Manager
 from crawler.reports import diagnosis_text
 
@@ -152,7 +152,7 @@ def test_what_has_nothing_in_it_is_not_shown() -> None:
 
 
 def test_every_state_has_its_words() -> None:
-    assert (set(diagnosis_text.HOLDS), set(diagnosis_text.REASONS)) == (set(Hold), set(Reason))
+    assert (set(diagnosis_text.HOLDS), set(diagnosis_text.REASONS)) == (set(Hold), set(WaitReason))
     assert set(diagnosis_text.MANAGERS) == set(Manager)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.pages.graph import Answer, Line
+from crawler.core.pages.graph import GraphEdge, NodeColor
 from crawler.models import Crawl, Page
 from crawler.reports import graph
 from crawler.reports.graph import folders, graph_of
@@ -23,7 +23,7 @@ def a_crawl_of_folders() -> Crawl:
 def test_a_small_crawl_shows_each_page_and_every_link_between_them() -> None:
     made = graph_of(make_linked_crawl())
     assert [node.url.removeprefix("http://site.test/") for node in made.nodes] == ["", "a", "gone", "slow"]
-    assert sorted(made.lines) == [Line(0, 1, 1), Line(0, 2, 1), Line(1, 0, 1), Line(1, 3, 1)]
+    assert sorted(made.lines) == [GraphEdge(0, 1, 1), GraphEdge(0, 2, 1), GraphEdge(1, 0, 1), GraphEdge(1, 3, 1)]
     assert [node.status for node in made.nodes] == ["200", "200", "404", "timeout"]
     assert list(made.titles.values()) == ["Start", "A", "", ""]
     assert made.has_links
@@ -53,14 +53,14 @@ def test_of_a_very_large_crawl_lines_show_where_pages_were_found(monkeypatch: py
     monkeypatch.setattr(graph, "MOST_LINKED", 3)
     monkeypatch.setattr(graph, "MOST_PAGES", 3)
     made = graph_of(make_linked_crawl())
-    assert sorted(made.lines) == [Line(0, 1, 1), Line(0, 2, 1), Line(1, 3, 1)]
+    assert sorted(made.lines) == [GraphEdge(0, 1, 1), GraphEdge(0, 2, 1), GraphEdge(1, 3, 1)]
     assert (made.has_links, made.has_counts) == (False, False)
 
 
 def test_a_small_folder_of_a_very_large_crawl_shows_every_link_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph, "MOST_LINKED", 3)
     made = graph_of(make_linked_crawl(), "http://site.test/")
-    assert sorted(made.lines) == [Line(0, 1, 1), Line(0, 2, 1), Line(1, 0, 1), Line(1, 3, 1)]
+    assert sorted(made.lines) == [GraphEdge(0, 1, 1), GraphEdge(0, 2, 1), GraphEdge(1, 0, 1), GraphEdge(1, 3, 1)]
     assert (made.has_links, made.has_counts) == (True, False)
 
 
@@ -82,7 +82,7 @@ def test_an_open_page_is_shown_as_such() -> None:
     crawl = make_crawl()
     make_page(crawl, "http://site.test/")
     [node] = graph_of(crawl).nodes
-    assert (node.answers, node.status) == ({Answer.OPEN: 1}, "")
+    assert (node.answers, node.status) == ({NodeColor.OPEN: 1}, "")
 
 
 @pytest.mark.parametrize(

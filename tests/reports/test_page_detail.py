@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.models import Crawl, Page, Trap
 from crawler.reports import page_detail
@@ -133,7 +133,7 @@ def test_its_headers_are_lines(crawl: Crawl) -> None:
 def pages() -> Iterator[tuple[str, Page]]:
     """One of each kind of which there is something of its own to say."""
     crawl, looked = make_crawl(), make_crawl(options=CrawlOptions(sitemaps=True).to_plain())
-    facts = Facts(description="About", h1="Heading", h1_count=2, canonical=f"{SITE}/read", canonicals=1, words=7)
+    facts = PageMetadata(description="About", h1="Heading", h1_count=2, canonical=f"{SITE}/read", canonicals=1, words=7)
     trap = Trap.objects.create(crawl=crawl, key=b"1", reason="dates", pattern="/calendar/*")
     unread = {"status": 1, "outcome": "2xx", "http_status": 200, "content_type": "text/html"}
     yield "read", read_page(crawl, f"{SITE}/read", facts=facts, title="Start", directives="noindex")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.models import Crawl, Page
 from crawler.reports.page_table import (
     FIELD,
@@ -42,7 +42,7 @@ def test_each_column_tells_what_is_known_of_a_page_and_nothing_else(golden: Snap
 
 def three_pages() -> list[Page]:
     crawl = make_crawl(options={"fields": [{"name": "price", "selector": "p", "type": "number"}]})
-    said = Facts(
+    said = PageMetadata(
         description="All we have.",
         h1="Our kettles",
         canonical="http://site.test/kettles",
@@ -70,7 +70,7 @@ def test_each_extraction_rule_is_a_column() -> None:
     crawl = Crawl(options={"fields": [{"name": "price"}, {"name": "tags"}]})
     crawl.start_urls = ["http://site.test/"]
     crawl.save()
-    page = read_page(crawl, "http://site.test/", facts=Facts(fields={"price": 9.5, "tags": ["a", None]}))
+    page = read_page(crawl, "http://site.test/", facts=PageMetadata(fields={"price": 9.5, "tags": ["a", None]}))
     price, tags = shown_columns(crawl, (f"{FIELD}price", f"{FIELD}tags"))
     kept = facts_of([page])[page.pk]
     assert (price.title, price.cell(page, kept), tags.cell(page, kept)) == ("price", "9.5", "a, –")  # noqa: RUF001

@@ -16,8 +16,8 @@ from crawler.core.protocol.messages import EXTERNAL
 from crawler.models import Crawl, Page, PageLoad
 from crawler.reports import result_cache
 from crawler.reports.catalogue.entries import REPORTS, numbers_of
-from crawler.reports.catalogue.report import Cells, Lines
-from crawler.reports.comparison import CHANGES, Compared, changes_between
+from crawler.reports.catalogue.report import Cells, ReportRows
+from crawler.reports.comparison import CHANGES, ChangedPages, changes_between
 from crawler.reports.graph import graph_of
 from tests.reports.catalogue.factories import crawl_with, link, make, moved
 
@@ -66,7 +66,7 @@ def a_site_with_trouble(*more: str) -> Crawl:
     return crawl
 
 
-def whole(lines: Lines) -> list[Cells]:
+def whole(lines: ReportRows) -> list[Cells]:
     """All cells, which are the same however they are asked for."""
     told = [line.cells for line in lines]
     assert lines.count() == len(told)
@@ -97,11 +97,11 @@ def test_every_report_says_the_same_from_what_was_kept(small: Callable[[], None]
 def test_every_comparison_says_the_same_from_what_was_kept(small: Callable[[], None]) -> None:
     before, now = a_site_with_trouble("/away"), a_site_with_trouble("/new")
     Page.objects.filter(crawl=now, url__endswith="/one").update(title="Another", http_status=203)
-    anew = {change.slug: whole(Compared(now, before, change)) for change in CHANGES}
+    anew = {change.slug: whole(ChangedPages(now, before, change)) for change in CHANGES}
     assert anew["new"]
     small()
     for _ in range(2):
-        assert {change.slug: whole(Compared(now, before, change)) for change in CHANGES} == anew
+        assert {change.slug: whole(ChangedPages(now, before, change)) for change in CHANGES} == anew
     assert changes_between(now, before) == {slug: len(lines) for slug, lines in anew.items()}
 
 

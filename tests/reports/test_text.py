@@ -8,7 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.protocol.completion import Ended, Limit
+from crawler.core.protocol.completion import EndReason, Limit
 from crawler.models import Page
 from crawler.reports import text
 from tests.text_files import listed
@@ -77,7 +77,7 @@ def test_without_a_pause_there_is_one_time() -> None:
 
 
 def test_there_are_words_for_every_end_and_every_limit() -> None:
-    assert (set(text.ENDED), set(text.LIMITS)) == (set(Ended), set(Limit))
+    assert (set(text.ENDED), set(text.LIMITS)) == (set(EndReason), set(Limit))
 
 
 @pytest.mark.parametrize(

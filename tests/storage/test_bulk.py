@@ -8,7 +8,7 @@ import pytest
 from django.db import DataError
 
 from crawler import models
-from crawler.core.html.page_metadata import Facts, Malformed
+from crawler.core.html.page_metadata import MalformedHref, PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import PageLoad, Resource
@@ -36,7 +36,7 @@ def stored() -> list[dict[str, Any]]:
     ]
     writer.open_listed_pages(crawl.id, listed, NOW)
     first, second, third = Page.objects.filter(crawl=crawl).order_by("id").values_list("id", flat=True)[:3]
-    facts = Facts(
+    facts = PageMetadata(
         description=ODD,
         h1=ODD,
         h1_count=2,
@@ -47,7 +47,7 @@ def stored() -> list[dict[str, Any]]:
         insecure=(ODD,),
         fields={"price": 1.5, "names": [ODD, None, True], "none": None},
         notes={"price": ODD},
-        malformed=(Malformed(ODD, 1),),
+        malformed=(MalformedHref(ODD, 1),),
         malformed_number=1,
     )
     answered = PageResult(

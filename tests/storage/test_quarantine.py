@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages import traps
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import Reason
+from crawler.core.pages.traps import TrapReason
 from crawler.core.protocol.discovery import Discovery, suspected
 from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Trap
@@ -62,7 +62,7 @@ def test_a_page_of_a_trap_gets_a_row_that_says_why_it_is_not_asked_for(crawl: Cr
     tallies = writer.apply(crawl.id, [], [], loop("a"), NOW).tallies
     row = crawl.pages.get(outcome=Outcome.TRAP)
     assert (row.status, row.trap_id, row.error) == (Page.CLOSED, trap().id, "its path goes round in circles")
-    assert (trap().reason, trap().quarantined, trap().pages) == (Reason.REPEATED, 1, 0)
+    assert (trap().reason, trap().quarantined, trap().pages) == (TrapReason.REPEATED, 1, 0)
     assert tallies.skipped() == {"trap": 1}
     crawl.refresh_from_db()
     assert crawl.tallies == queries.count_rows(crawl.id)
@@ -81,7 +81,7 @@ def test_the_same_report_again_counts_nothing(crawl: Crawl) -> None:
     for _ in range(3):
         writer.apply(crawl.id, [], [], [*shop("1", "2"), *loop("a")], NOW)
     counts = {trap.reason: (trap.pages, trap.quarantined) for trap in Trap.objects.all()}
-    assert counts == {Reason.FILTERS: (2, 0), Reason.REPEATED: (0, 1)}
+    assert counts == {TrapReason.FILTERS: (2, 0), TrapReason.REPEATED: (0, 1)}
 
 
 def test_what_is_undone_with_its_transaction_was_never_counted(crawl: Crawl) -> None:

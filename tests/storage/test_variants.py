@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.db import connection, transaction
 
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import Reason
+from crawler.core.pages.traps import TrapReason
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
 from crawler.core.urls import variants as rules
@@ -52,7 +52,7 @@ def answer(page: Page, said: Said) -> tuple[PageResult, list[Discovery]]:
         outcome=Outcome.SUCCESS,
         http_status=200,
         title=said.title,
-        facts=Facts(digest=digest, shows_more=said.shows_more),
+        facts=PageMetadata(digest=digest, shows_more=said.shows_more),
     )
     return result, [Discovery(SITE + link, page.depth + 1, 0, page.id) for link in said.links]
 
@@ -118,18 +118,18 @@ class Endless:
 
 
 ENDLESS = [
-    (Endless.parameter, "example.com/…?x=*", Reason.PARAMETER),
-    (Endless.segment, "example.com/s/*", Reason.SEGMENT),
-    (Endless.first_segment, "example.com/*", Reason.SEGMENT),
-    (Endless.behind_semicolon, "example.com/…;x=*", Reason.PARAMETER),
-    (Endless.chain, "example.com/…?x=*", Reason.PARAMETER),
-    (Endless.many_paths, "example.com/…?x=*", Reason.PARAMETER),
+    (Endless.parameter, "example.com/…?x=*", TrapReason.PARAMETER),
+    (Endless.segment, "example.com/s/*", TrapReason.SEGMENT),
+    (Endless.first_segment, "example.com/*", TrapReason.SEGMENT),
+    (Endless.behind_semicolon, "example.com/…;x=*", TrapReason.PARAMETER),
+    (Endless.chain, "example.com/…?x=*", TrapReason.PARAMETER),
+    (Endless.many_paths, "example.com/…?x=*", TrapReason.PARAMETER),
 ]
 
 
 @pytest.mark.parametrize(("kind", "pattern", "reason"), ENDLESS)
 def test_a_new_value_in_every_link_comes_to_an_end(
-    kind: Callable[[Endless, str], Said], pattern: str, reason: Reason
+    kind: Callable[[Endless, str], Said], pattern: str, reason: TrapReason
 ) -> None:
     crawl, site = new_crawl(), Endless()
     asked = crawled(crawl, lambda path: kind(site, path), at_most=1000)

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from crawler import models
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import FAILED, PageLoad, Resource
@@ -236,9 +236,9 @@ def test_only_the_dead_letters_asked_for_are_opened(crawl: Crawl) -> None:
 
 def test_what_the_answer_and_the_page_said_is_kept_with_the_closing(crawl: Crawl) -> None:
     page = page_id(crawl)
-    said = Facts(description="What", h1="It", h1_count=2, canonical=f"{START}b", canonicals=1, digest=b"d" * 16)
+    said = PageMetadata(description="What", h1="It", h1_count=2, canonical=f"{START}b", canonicals=1, digest=b"d" * 16)
     first = success(page, facts=said, headers="Server: x\nETag: y", first_byte_ms=7, kept={"warc": ["o", 0, 9]})
-    late = success(page, attempt=2, facts=Facts(description="Other"))
+    late = success(page, attempt=2, facts=PageMetadata(description="Other"))
     writer.apply(crawl.id, [first], [], [], NOW)
     writer.apply(crawl.id, [late], [], [], NOW)
     facts = PageFacts.objects.get(page_id=page)
@@ -378,7 +378,7 @@ def test_a_redirect_moves_an_open_page_up_to_its_own_level(crawl: Crawl) -> None
 def test_text_a_server_sent_cannot_break_a_row(crawl: Crawl) -> None:
     strange = "\U0001f642 'quoted\" \\ %s; DROP TABLE"
     broken = strange + "\0\ud800"
-    said = Facts(description=broken, h1=broken, insecure=(broken,), fields={broken: [broken]})
+    said = PageMetadata(description=broken, h1=broken, insecure=(broken,), fields={broken: [broken]})
     result = success(page_id(crawl), title=broken, content_type="x" * 500, headers=broken, facts=said)
     writer.apply(crawl.id, [result], [], [], NOW)
     page, facts = Page.objects.get(crawl=crawl, url=START), PageFacts.objects.get()

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 from redis import Redis
 
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.exports.formats import FORMATS
@@ -58,7 +58,7 @@ def odd(owner: User) -> Crawl:
     """Everything a stranger may write is as odd as can be."""
     options = CrawlOptions(fields=(), near_duplicates=True, sitemaps=True, externals="record", obey_noindex=False)
     crawl = a_finished_crawl(owner, options=options, start_urls=[LONG], outcomes={"2xx": 2, "5xx": 1})
-    facts = Facts(description=ODD, h1=ODD, h1_count=2, canonical=LONG, canonicals=2, insecure=(LONG,), words=1)
+    facts = PageMetadata(description=ODD, h1=ODD, h1_count=2, canonical=LONG, canonicals=2, insecure=(LONG,), words=1)
     more = {
         "content_type": f"text/html; {ODD}"[:100],
         "headers": f"X-Odd: {ODD}",

@@ -155,12 +155,12 @@ def report_of(site: Site, rows: Sequence[OpenPage], cost: Cost) -> bytes:
     from crawler.core.pages.outcomes import Outcome
     from crawler.core.protocol.messages import PageTask, SliceReport, encode_report
     from crawler.fetcher.page import result_of
-    from crawler.http.fetcher import Fetched
+    from crawler.http.fetcher import FetchResult
 
     results = []
     for row in rows:
         body = site.html(site.page_at(row.url.removeprefix(HOST)) or 0)
-        fetched = Fetched(
+        fetched = FetchResult(
             outcome=Outcome.SUCCESS,
             http_status=200,
             content_type="text/html",

@@ -125,7 +125,7 @@ def crawl_status(
     "/crawl/{uuid:crawl_id}",
     operation_id="firecrawl_cancel_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=shapes.Cancelled,
+    response=shapes.Cancellation,
     summary="Cancel a crawl",
     openapi_extra=described({"success": True, "status": "cancelled"}),
 )

@@ -26,7 +26,7 @@ _PARTS = re.compile(r"\\.|.", re.DOTALL)  # a character, with the backslash befo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class StartRequest:
     """A crawl request of Firecrawl, with its defaults."""
 
     url: str
@@ -43,7 +43,7 @@ class Asked:
     concurrency: int | None = None
 
 
-def options_of(asked: Asked) -> dict[str, Any]:
+def options_of(asked: StartRequest) -> dict[str, Any]:
     """The same as names and values of `CrawlOptions`. BadInput when the URL is none."""
     site = site_of(host_of(parse_user_url(asked.url)))
     options: dict[str, Any] = {
@@ -64,7 +64,7 @@ def options_of(asked: Asked) -> dict[str, Any]:
     return options
 
 
-def _patterns(patterns: tuple[str, ...], asked: Asked, site: str) -> tuple[str, ...]:
+def _patterns(patterns: tuple[str, ...], asked: StartRequest, site: str) -> tuple[str, ...]:
     return patterns if asked.on_full_url else tuple(of_path(pattern, site) for pattern in patterns)
 
 
@@ -174,8 +174,8 @@ class CrawlRequest(Firecrawls):
         default_factory=lambda: ScrapeOptions(formats=[]), description="What each page comes with."
     )
 
-    def asked(self) -> Asked:
-        return Asked(
+    def asked(self) -> StartRequest:
+        return StartRequest(
             url=self.url,
             limit=self.limit,
             max_depth=self.maxDiscoveryDepth or self.maxDepth,
@@ -216,7 +216,7 @@ class CrawlStatus(Schema):
     data: list[Document]
 
 
-class Cancelled(Schema):
+class Cancellation(Schema):
     success: bool
     status: Literal["cancelled"]
 

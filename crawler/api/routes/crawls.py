@@ -27,7 +27,7 @@ from crawler.core.errors import BadInput, OverQuota
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.protocol.completion import State
-from crawler.core.url_lists.reader import Columns
+from crawler.core.url_lists.reader import ColumnChoice
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls.change import change
 from crawler.crawls.control import share_begun
@@ -255,7 +255,7 @@ def create_crawl_over_list(
     read; invalid lines are counted in `receipt.list` and shown in `list_report`."""
     start = _options(options)
     group = group_named(request.user, start.group)
-    crawl = _made_before(request) or _loaded(request, start, upload, Columns(list_column, priority_column))
+    crawl = _made_before(request) or _loaded(request, start, upload, ColumnChoice(list_column, priority_column))
     share_begun(crawl, request.user, group, group_controls=start.group_controls)
     response["Location"] = shapes.address_of(request, crawl)
     return Status(201, shapes.whole_of(crawl, clock.epoch_seconds(), in_full=True))
@@ -271,7 +271,7 @@ def _options(text: str) -> ListStart:
         raise Problem(422, "Something in `options` cannot be used; `errors` says what.", errors=places) from None
 
 
-def _loaded(request: ApiRequest, start: ListStart, upload: UploadedFile, columns: Columns) -> Crawl:
+def _loaded(request: ApiRequest, start: ListStart, upload: UploadedFile, columns: ColumnChoice) -> Crawl:
     """BadInput names the field of the form, or the option below `options`."""
     try:
         options = start.options()

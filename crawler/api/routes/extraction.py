@@ -20,7 +20,7 @@ from crawler.fetcher.preview import preview
 router = Router(tags=["extraction"])
 
 
-class Found(Schema):
+class ExtractedField(Schema):
     """The result of one rule."""
 
     name: str
@@ -28,10 +28,10 @@ class Found(Schema):
     note: str = Field(description='What is wrong with it; "" when nothing is.')
 
 
-class Previewed(Schema):
+class PreviewResult(Schema):
     url: str = Field(description="Where redirects led.")
     trouble: str = Field(description='Why there is no page to try the rules on; "" when there is.')
-    fields: list[Found]
+    fields: list[ExtractedField]
 
 
 SENDS = {"try_url": "https://example.com/kettle", "fields": [{"name": "price", "selector": ".price", "type": "number"}]}
@@ -46,7 +46,7 @@ EXAMPLE = {
     "/preview",
     operation_id="extraction_try_rules",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Previewed,
+    response=PreviewResult,
     summary="Try extraction rules",
     openapi_extra=described(EXAMPLE, sends=SENDS),
 )

@@ -124,7 +124,7 @@ def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     "/{uuid:channel_id}/test",
     operation_id="channels_test",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.Tested,
+    response=shapes.TestResult,
     summary="Test a channel",
     openapi_extra=described({"arrived": True, "message": "A test was sent: 200 OK."}),
 )

@@ -25,7 +25,7 @@ from crawler.api.problems import Problem
 from crawler.api.schemas import progress as shapes
 from crawler.api.schemas.crawl import Progress
 from crawler.core.access.permissions import Scope
-from crawler.core.protocol.progress import HEARTBEAT, Seen, event, events_since, retry
+from crawler.core.protocol.progress import HEARTBEAT, ProgressState, event, events_since, retry
 from crawler.reports import queue_figures
 from crawler.reports.progress import breakdown, progress_of
 from crawler.reports.receipt import masked_receipt
@@ -83,7 +83,7 @@ class Stream:
 
     def __init__(
         self,
-        look: Callable[[], Seen],
+        look: Callable[[], ProgressState],
         last_id: str,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -119,16 +119,16 @@ class Stream:
             _places.release()
 
 
-def _seen_again(request: ApiRequest, crawl_id: UUID) -> Seen:
+def _seen_again(request: ApiRequest, crawl_id: UUID) -> ProgressState:
     """For a caller who may still see it."""
     recheck_caller(request)
     return _seen(request, crawl_id)
 
 
-def _seen(request: ApiRequest, crawl_id: UUID) -> Seen:
+def _seen(request: ApiRequest, crawl_id: UUID) -> ProgressState:
     crawl = crawl_watched(request, crawl_id)
     progress = progress_of(crawl, clock.epoch_seconds())
-    return Seen(
+    return ProgressState(
         state=progress["state"],
         is_over=crawl.is_over,
         round=crawl.round,

@@ -20,7 +20,7 @@ from crawler.api.schemas.page import PageFilters
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.errors import BadInput
 from crawler.core.pages.placement import MAX_URLS, Added, Placement, placed
-from crawler.core.url_lists.wanted import Wanted, of_item
+from crawler.core.url_lists.wanted import PageRequest, of_item
 from crawler.manager.add import add, ask_again
 from crawler.models import Crawl
 from crawler.reports import adding, text
@@ -75,7 +75,7 @@ class PagesToAdd(Placed):
     )
     again: bool = Field(False, description="Request those again that have their outcome.")
 
-    def pages(self) -> list[Wanted]:
+    def pages(self) -> list[PageRequest]:
         """BadInput if what is sent for all cannot be used."""
         place, now = self.place(), clock.epoch_seconds()
         return [of_item(page.model_dump(exclude_none=True), place, now) for page in self.urls]

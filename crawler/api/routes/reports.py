@@ -22,8 +22,8 @@ from crawler.core.access.permissions import Scope
 from crawler.models import Crawl
 from crawler.reports import comparison
 from crawler.reports.catalogue.entries import BUDGET, BY_SLUG, REPORTS, number_of, numbers_of
-from crawler.reports.catalogue.report import Listed, Report
-from crawler.reports.comparison import CHANGES_BY_SLUG, Change, Compared, changes_between
+from crawler.reports.catalogue.report import Report, RowList
+from crawler.reports.comparison import CHANGES_BY_SLUG, Change, ChangedPages, changes_between
 from crawler.reports.graph import graph_of
 
 graph_router = Router(tags=["crawls"])
@@ -85,7 +85,7 @@ def get_report(
     """A page of its lines, with its columns. Without data there are no lines, and `lacking` is the reason."""
     crawl, report = crawl_named(request, crawl_id), _named(slug)
     lacking = report.lacking(crawl)
-    lines = Listed([]) if lacking else report.lines(crawl)
+    lines = RowList([]) if lacking else report.lines(crawl)
     number = None if lacking else number_of(crawl, report)
     return shapes.entry_of(crawl, report, number) | table_of(request, report.columns, lines.__getitem__, cursor, limit)
 
@@ -184,7 +184,7 @@ def get_change(
     """The pages that differ in one way: `new`, `gone`, `status`, `title` or `content`."""
     (crawl, other), named = _sides(request, crawl_id, other_id), _comparison_named(change)
     number = changes_between(crawl, other)[named.slug]
-    table = table_of(request, named.columns, Compared(crawl, other, named, number).__getitem__, cursor, limit)
+    table = table_of(request, named.columns, ChangedPages(crawl, other, named, number).__getitem__, cursor, limit)
     return shapes.compared_entry_of(crawl, other, named, number) | table
 
 

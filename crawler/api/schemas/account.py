@@ -15,7 +15,7 @@ from crawler.core.access.permissions import Scope
 from crawler.core.channels.catalogue import ADDRESS_HELP, CHANNELS, SERVICES, listed
 from crawler.core.options.events import DEFAULT_EVENTS
 from crawler.models import ApiToken, Channel, Delivery
-from crawler.notices.user_channels import NAME_LENGTH, Wanted
+from crawler.notices.user_channels import NAME_LENGTH, ChannelValues
 from crawler.reports.receipt import address_shown, channel_shown, error_shown
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class ChannelWanted(Schema):
     events: list[str] = Field(list(DEFAULT_EVENTS), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
     name: str = Field("", max_length=NAME_LENGTH, description="For yourself.")
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> ChannelValues:
         """The values, not validated yet."""
-        return Wanted(name=self.name, transport=self.transport, address=self.address, events=tuple(self.events))
+        return ChannelValues(name=self.name, transport=self.transport, address=self.address, events=tuple(self.events))
 
 
 class ChannelDetail(Schema):
@@ -91,7 +91,7 @@ class ChannelMoved(Schema):
     moved: bool = Field(description="Whether this call changed it; false if it was in that state already.")
 
 
-class Tested(Schema):
+class TestResult(Schema):
     """The result of a test."""
 
     arrived: bool = Field(description="Whether the receiver accepted it.")
@@ -248,7 +248,7 @@ def token_of(token: ApiToken) -> dict[str, Any]:
     return {name: getattr(token, name) for name in Token.model_fields}
 
 
-def quota_of(may: quotas.Quota, has: quotas.Used) -> dict[str, Any]:
+def quota_of(may: quotas.Quota, has: quotas.QuotaUse) -> dict[str, Any]:
     return {
         "active_crawls": has.active_crawls,
         "most_active_crawls": may.active_crawls or None,

@@ -14,13 +14,13 @@ from pydantic import ConfigDict, Field
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import RowId
 from crawler.core.channels.catalogue import KINDS
-from crawler.core.protocol.completion import Ended, Limit, State
+from crawler.core.protocol.completion import EndReason, Limit, State
 from crawler.encryption import shown
 from crawler.models import Crawl
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.progress import progress_of
 from crawler.reports.receipt import deleted_on, ended_of, masked_receipt, stored_shown
-from crawler.reports.traps import Caught
+from crawler.reports.traps import TrapReport
 
 ROOT = "/api/v1/crawls"
 ENDED = (
@@ -55,7 +55,7 @@ class CrawlLine(Schema):
     start_urls: list[str]
     created_at: datetime
     finished_at: datetime | None
-    ended: Ended | None = Field(description=ENDED)
+    ended: EndReason | None = Field(description=ENDED)
     discovered: int
     closed: int
     url: str = Field(description="Where the whole of it is.")
@@ -109,7 +109,7 @@ class Receipt(Schema):
         description="Those in which it ran: without its pauses, and the time before its dead letters were sent again."
     )
     elapsed_seconds: float = Field(description="From `started_at` to `finished_at`, or to now.")
-    ended: Ended | None = Field(description=ENDED)
+    ended: EndReason | None = Field(description=ENDED)
     ended_message: str | None = Field(description="The same as a sentence for people.")
     limits: dict[Limit, int] = Field(
         description="The limits that were reached, each with the pages that were not requested because of it."
@@ -353,7 +353,7 @@ class Released(Schema):
     message: str
 
 
-def trap_of(caught: Caught) -> dict[str, Any]:
+def trap_of(caught: TrapReport) -> dict[str, Any]:
     trap = caught.trap
     return {
         "id": trap.pk,

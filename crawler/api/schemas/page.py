@@ -14,7 +14,7 @@ from pydantic import Field, create_model
 from crawler.capabilities.content.storage import is_kept
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_fields import EXPORTED, PARENT, PageField, Sort, Table, ValueType, fields_from
+from crawler.core.pages.page_fields import EXPORTED, PARENT, FieldTable, PageField, Sort, ValueType, fields_from
 from crawler.core.pages.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
 from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.models import Crawl, Page, PageFacts
@@ -51,7 +51,7 @@ else:
         id=(int, ...),
         **{
             field.name: _schema_field(field, is_optional=field.is_nullable or field.empty_is_null)
-            for field in fields_from(Table.PAGE)
+            for field in fields_from(FieldTable.PAGE)
         },
     )
 
@@ -106,7 +106,9 @@ _STRUCTURED: dict[str, tuple[Any, Any]] = {
 
 def _metadata_fields() -> dict[str, tuple[Any, Any]]:
     """In the order of the table's columns."""
-    plain = {field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(Table.METADATA)}
+    plain = {
+        field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(FieldTable.METADATA)
+    }
     known = {**plain, **_STRUCTURED}
     return {column.name: known[column.name] for column in PageFacts._meta.fields if column.name in known}
 
@@ -141,13 +143,13 @@ else:
         "Load",
         __base__=Schema,
         __doc__="How a page loaded in a browser; null in place of all of it when none rendered the page.",
-        **{field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(Table.LOAD)},
+        **{field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(FieldTable.LOAD)},
         console=(list[str], Field(description="The first 50 errors on its console.")),
         requests=(list[Resource], Field(description="The first 300 of its requests, those that failed before others.")),
     )
 
 
-class Kept(Schema):
+class KeptForm(Schema):
     """A form of kept content."""
 
     form: str
@@ -168,7 +170,7 @@ class PathStep(Step):
     leads_by: str = Field(description="How it leads to the next one: by a `link`, a `redirect` or as a `sitemap`.")
 
 
-class Source(Step):
+class SourcePage(Step):
     hops: int = Field(description="Redirects between it and the page.")
 
 
@@ -180,7 +182,7 @@ class FoundBy(Schema):
 class Redirects(Schema):
     onwards: list[Step] = Field(description="The chain of redirects to the final response.")
     is_loop: bool = Field(description="The chain leads back to the page.")
-    sources: list[Source] = Field(description="Pages that redirect here.")
+    sources: list[SourcePage] = Field(description="Pages that redirect here.")
 
 
 class PagePaths(Schema):
@@ -198,7 +200,7 @@ class PageDetail(PageLine):
     trap: int | None = Field(description="The id of the trap it is quarantined for.")
     facts: Facts | None
     load: Load | None
-    kept: list[Kept]
+    kept: list[KeptForm]
     links: dict[str, str] = Field(description="The addresses of its lists of links.")
 
 
@@ -259,7 +261,7 @@ def whole_of(page: Page, below: str) -> dict[str, Any]:
 
 
 def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
-    fields = (field for field in fields_from(Table.PAGE) if field.name != PARENT)
+    fields = (field for field in fields_from(FieldTable.PAGE) if field.name != PARENT)
     line = {field.name: _value_of(page, field) for field in fields}
     return {"id": page.pk, **line, PARENT: urls.get(page.parent_id or 0)}
 
@@ -283,7 +285,7 @@ def _facts_of(facts: PageFacts) -> dict[str, Any]:
     return {name: getattr(facts, name) for name in Facts.model_fields} | {"headers": facts.headers.splitlines()}
 
 
-EXAMPLE: dict[str, Any] = {"id": 4711, **{field.name: field.example for field in fields_from(Table.PAGE)}}
+EXAMPLE: dict[str, Any] = {"id": 4711, **{field.name: field.example for field in fields_from(FieldTable.PAGE)}}
 
 ROW_EXAMPLE = tuple(field.example for field in EXPORTED)
 """The same as a row of an export."""
@@ -295,7 +297,7 @@ WHOLE_EXAMPLE: dict[str, Any] = {
     "trap": None,
     "facts": {
         "headers": ["Content-Type: text/html; charset=utf-8"],
-        **{field.name: field.example for field in fields_from(Table.METADATA)},
+        **{field.name: field.example for field in fields_from(FieldTable.METADATA)},
         "insecure": [],
         "malformed": {
             "number": 1,
@@ -305,7 +307,7 @@ WHOLE_EXAMPLE: dict[str, Any] = {
         "notes": {"price": "the pattern does not match what the selector finds"},
     },
     "load": {
-        **{field.name: field.example for field in fields_from(Table.LOAD)},
+        **{field.name: field.example for field in fields_from(FieldTable.LOAD)},
         "console": [],
         "requests": [
             {

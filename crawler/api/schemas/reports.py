@@ -17,38 +17,38 @@ from crawler.core.text.controls import Surface, spoken
 from crawler.models import Crawl
 from crawler.reports import comparison
 from crawler.reports.catalogue import report
-from crawler.reports.catalogue.report import Group, Report
+from crawler.reports.catalogue.report import Report, ReportGroup
 from crawler.reports.graph import Graph, nodes, summary
 
 Cell = str | int | None
 
 
-class Column(Schema):
+class ReportColumn(Schema):
     name: str = Field(description="The key of its cells.")
     title: str
-    kind: report.Kind = Field(description="The type of its cells. A `url` cell may have several URLs, one a line.")
+    kind: report.CellType = Field(description="The type of its cells. A `url` cell may have several URLs, one a line.")
 
 
-class Line(Schema):
+class ReportRow(Schema):
     cells: dict[str, Cell] = Field(description="By the names of the columns.")
     page: int | None = Field(description="The id of the page the line is about.")
     key: str | None = Field(description="The value of `/lines?key=` for the part of this line; null without one.")
 
 
-class Table(Schema):
-    columns: list[Column]
-    items: list[Line]
+class ReportTable(Schema):
+    columns: list[ReportColumn]
+    items: list[ReportRow]
     next: str | None = Field(description="The address of the next page; null on the last one.")
 
 
-def columns_of(columns: Iterable[report.Column]) -> list[dict[str, str]]:
+def columns_of(columns: Iterable[report.ReportColumn]) -> list[dict[str, str]]:
     return [{"name": column.name, "title": column.title, "kind": column.kind} for column in columns]
 
 
 def table_of(
     request: HttpRequest,
-    columns: Sequence[report.Column],
-    lines: Callable[[slice], Sequence[report.Line]],
+    columns: Sequence[report.ReportColumn],
+    lines: Callable[[slice], Sequence[report.ReportRow]],
     cursor: str | None,
     limit: int,
 ) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def table_of(
     return {**listed, "columns": columns_of(columns), "items": [_line_of(names, line) for line in listed["items"]]}
 
 
-def _line_of(names: Sequence[str], line: report.Line) -> dict[str, Any]:
+def _line_of(names: Sequence[str], line: report.ReportRow) -> dict[str, Any]:
     return {"cells": dict(zip(names, line.cells, strict=True)), "page": line.page, "key": line.part or None}
 
 
@@ -103,7 +103,7 @@ class Comparison(Schema):
     changes: list[ChangeEntry]
 
 
-class ChangeWhole(ChangeEntry, Table):
+class ChangeWhole(ChangeEntry, ReportTable):
     """The pages that differ in one way."""
 
 
@@ -151,7 +151,7 @@ class ReportEntry(Schema):
 
     slug: str
     title: str
-    group: Group
+    group: ReportGroup
     about: str
     remedy: str = Field(description="What to do about it.")
     noun: str = Field(description="What is counted.")
@@ -166,11 +166,11 @@ class Reports(Schema):
     is_counting: bool = Field(description="Some numbers take long: ask again in a moment.")
 
 
-class ReportWhole(ReportEntry, Table):
+class ReportWhole(ReportEntry, ReportTable):
     """A report with a page of its lines."""
 
 
-class ReportPart(Table):
+class ReportPart(ReportTable):
     """The part of one line of a report."""
 
     title: str
@@ -207,7 +207,7 @@ REPORT_EXAMPLE: dict[str, Any] = {**ENTRY_EXAMPLE, **TABLE_EXAMPLE}
 PART_EXAMPLE: dict[str, Any] = {"title": "Links to https://example.com/gone", **TABLE_EXAMPLE}
 
 
-class Node(Schema):
+class GraphNode(Schema):
     """A page, or a folder of a large crawl."""
 
     page: int | None = Field(description="The id of the page; null for a folder.")
@@ -230,7 +230,7 @@ class SiteGraph(Schema):
     has_links: bool = Field(description="The lines are all links; else those by which pages were first found.")
     has_counts: bool = Field(description="`linked_from` is known.")
     summary: str
-    nodes: list[Node]
+    nodes: list[GraphNode]
     lines: list[tuple[int, int, int]] = Field(description="[from, to, links]: places among the nodes.")
 
 

@@ -102,13 +102,13 @@ else:
     Options = create_model("Options", __base__=Base, **_fields())
 
 
-class Unknown(Schema):
+class StrictSchema(Schema):
     """Refuses fields that are not named."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class ChangeBase(Unknown):
+class ChangeBase(StrictSchema):
     """What can be changed beside the options."""
 
     login_fields: list[str] | None = Field(

@@ -8,7 +8,7 @@ from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import check_selector
 from crawler.core.options.conflicts import Conflict, chosen
-from crawler.core.options.kinds import Choice, Lines, OptionGroup, OptionSet, Sent, Span, Switch, each, option
+from crawler.core.options.kinds import Choice, Duration, OptionGroup, OptionSet, Switch, Texts, WireForm, each, option
 from crawler.core.options.of_capabilities import ALWAYS, AUTO, NEVER
 from crawler.core.pages.rendering import MAX_RENDER_SECONDS, RENDER_SECONDS
 from crawler.core.urls.normalise import check_host
@@ -48,18 +48,18 @@ class RenderOptions(Part):
         version=2,  # an earlier one would take the pages for empty
     )
     wait_for: tuple[str, ...] = option(
-        Lines("main article", _check_css, "CSS"),
+        Texts("main article", _check_css, "CSS"),
         RENDERING,
         "Wait for an element",
         "Render until a CSS selector matches. Without one, until the page has loaded and requests nothing any more.",
         in_fetch=True,
     )
     render_timeout: float | None = option(
-        Span("10s", empty="15 seconds", most=MAX_RENDER_SECONDS),
+        Duration("10s", empty="15 seconds", most=MAX_RENDER_SECONDS),
         RENDERING,
         "Time in the browser",
         "Give a page this long in the browser. What it shows by then is read.",
-        in_fetch=Sent("render_seconds", float, lambda seconds: seconds or RENDER_SECONDS),
+        in_fetch=WireForm("render_seconds", float, lambda seconds: seconds or RENDER_SECONDS),
     )
     scroll: bool = option(
         Switch(),
@@ -69,7 +69,7 @@ class RenderOptions(Part):
         in_fetch=True,
     )
     blocked_hosts: tuple[str, ...] = option(
-        Lines("*.tracker.example", each(_check_blocked), "HOST"),
+        Texts("*.tracker.example", each(_check_blocked), "HOST"),
         RENDERING,
         "Blocked hosts",
         "Load nothing from these hosts. *.tracker.example means it and all hosts below it; a page's own host is never "

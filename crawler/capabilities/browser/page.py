@@ -20,7 +20,7 @@ from crawler.capabilities.browser.page_requests import REFUSED_HERE, PageRequest
 from crawler.capabilities.browser.result import Rendering
 from crawler.core.pages.rendering import RenderChoices
 from crawler.http.errors import one_line
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 
 if TYPE_CHECKING:
     from crawler.capabilities.browser.tab import Tab
@@ -48,7 +48,7 @@ class Job:
     page's own host may be requested now."""
 
     url: str
-    fetched: Fetched
+    fetched: FetchResult
     choices: RenderChoices
     user_agent: str
     proxy: ProxySettings

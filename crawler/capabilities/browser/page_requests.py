@@ -34,7 +34,7 @@ from crawler.core.pages.page_load import BLOCKED, FAILED, Resource
 from crawler.core.pages.rendering import STREAMS, why_blocked
 from crawler.core.urls.normalise import host_in_browser
 from crawler.http.errors import one_line
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 
 if TYPE_CHECKING:
     from crawler.capabilities.browser.page import Job
@@ -302,7 +302,7 @@ class PageRequests:
         return (*known, *self._sockets, *self._blocked.values())
 
 
-def _headers(fetched: Fetched) -> dict[str, str]:
+def _headers(fetched: FetchResult) -> dict[str, str]:
     """Of the document's, those that a page in a browser needs."""
     headers: dict[str, str] = {"content-type": fetched.content_type_header or "text/html"}
     for line in fetched.headers.splitlines():

@@ -16,7 +16,7 @@ from playwright.async_api import Error, Request, Response
 from crawler.capabilities.browser.proxy_relay import own_reply
 from crawler.capabilities.browser.result import RecordedResource
 from crawler.core.pages.rendering import STREAMS
-from crawler.http.warc_record import NOT_KEPT, Recorded, status_line
+from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, status_line
 
 MAX_EXCHANGES = 500  # of one page
 MAX_BYTES = 32 * 1024 * 1024  # of all bodies of one page, which are in memory until it is stored
@@ -95,13 +95,13 @@ class Recorder:
         self._bytes_left -= decoded
         return True
 
-    async def _heads(self, request: Request, response: Response) -> Recorded:
+    async def _heads(self, request: Request, response: Response) -> ExchangeHeads:
         parts = urlsplit(request.url)
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
         sent = [(header["name"], header["value"]) for header in await request.headers_array()]
         received = [(header["name"], header["value"]) for header in await response.headers_array()]
         secrets = _SECRETS.union(name.lower() for name in self._credentials_for(request.url))
-        return Recorded(
+        return ExchangeHeads(
             f"{request.method} {target} HTTP/1.1",
             (
                 ("Host", parts.netloc.rpartition("@")[2]),

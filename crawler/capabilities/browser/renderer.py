@@ -18,7 +18,7 @@ from crawler.core.urls.normalise import host_in_browser
 from crawler.http.connector import Gateway
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import now, wait_for
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 from crawler.http.guard import Guard
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Renderer:
     def render(
         self,
         url: str,
-        fetched: Fetched,
+        fetched: FetchResult,
         choices: RenderChoices,
         *,
         site: Hashable = None,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from crawler.core.pages.page_load import BLOCKED, FAILED, PageLoad, Resource, page_load
-from crawler.http.warc_record import Recorded
+from crawler.http.warc_record import ExchangeHeads
 
 
 class RecordedResource(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,7 +16,7 @@ class RecordedResource(msgspec.Struct, frozen=True, kw_only=True):
 
     url: str
     sent_at: float  # epoch seconds
-    heads: Recorded
+    heads: ExchangeHeads
     sent: bytes = b""  # the body of the request
     body: bytes = b""  # of the response, decoded
     is_cut: bool = False  # it was not read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.core.composed import Part
-from crawler.core.options.kinds import OptionGroup, OptionSet, Span, Switch, option
+from crawler.core.options.kinds import Duration, OptionGroup, OptionSet, Switch, option
 
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching", 110)
 
@@ -20,7 +20,7 @@ class CacheOptions(Part):
         "Get only what changed since the last crawl. Unchanged pages are not sent again.",
     )
     response_ttl: float | None = option(
-        Span("10m", empty="never"),
+        Duration("10m", empty="never"),
         CACHING,
         "Maximum response age",
         "Reuse responses up to this age. They come from other crawls; the site gets no request.",

@@ -13,11 +13,11 @@ from crawler.capabilities.content.storage import ObjectMissing, Reader, folder_o
 
 log = logging.getLogger(__name__)
 
-Kept = Mapping[str, Any]
+CopyRecord = Mapping[str, Any]
 """Content format -> [object, offset, length]."""
 
 
-def copied(crawl: str, kept: Mapping[str, Kept]) -> tuple[dict[str, dict[str, Any]], bool]:
+def copied(crawl: str, kept: Mapping[str, CopyRecord]) -> tuple[dict[str, dict[str, Any]], bool]:
     """The contents of some pages, by URL, in objects of this crawl; and whether there was room for them. A page whose
     content cannot be read any more, or not be stored, is left out."""
     shelf = Shelf(crawl, f"cache-{secrets.token_hex(8)}")
@@ -61,11 +61,11 @@ def existing(objects: Iterable[str]) -> set[str]:
         return set()
 
 
-def _is_own(crawl: str, places: Kept) -> bool:
+def _is_own(crawl: str, places: CopyRecord) -> bool:
     return all(str(name).startswith(f"{folder_of(crawl)}/") for name, _, _ in places.values())
 
 
-def _first_place(page: tuple[str, Kept]) -> tuple[str, int]:
+def _first_place(page: tuple[str, CopyRecord]) -> tuple[str, int]:
     """Pages of one object are read one after the other."""
     name, offset, _ = next(iter(page[1].values()))
     return str(name), int(offset)

@@ -34,7 +34,7 @@ _left_behind, _failed = Counter[str](), Counter[str]()  # hook -> calls that hav
 
 
 @dataclass(frozen=True)
-class Called(Generic[T]):
+class CallResult(Generic[T]):
     """What came of a call."""
 
     value: T | None = None  # None, too, if it failed
@@ -42,7 +42,7 @@ class Called(Generic[T]):
     timed_out: bool = False
 
 
-def call(hook: Hook, method: str, read: Callable[[Any], T], *given: Any) -> Called[T]:
+def call(hook: Hook, method: str, read: Callable[[Any], T], *given: Any) -> CallResult[T]:
     """Call a method of the hook and `read` what it returns, both within CRAWLER_HOOK_SECONDS. Nothing that they raise
     comes out of here, not even SystemExit."""
     seconds, attempt = conf.hook_seconds(), _Attempt(hook, method, read, given)
@@ -64,11 +64,11 @@ class _Attempt(Generic[T]):
         self._hook, self._method, self._read, self._given = hook, method, read, given
         self._has_ended = self._is_left_behind = False
 
-    def run(self) -> Called[T]:
+    def run(self) -> CallResult[T]:
         try:
-            return Called(self._read(self._hook.method(self._method)(*self._given)))
+            return CallResult(self._read(self._hook.method(self._method)(*self._given)))
         except BaseException as error:  # noqa: BLE001 (sys.exit() in a hook ends nothing)
-            return Called(error=_noted(self._hook, self._method, error))
+            return CallResult(error=_noted(self._hook, self._method, error))
         finally:
             connections.close_all()  # those of this thread
             with _lock:
@@ -81,9 +81,9 @@ class _Attempt(Generic[T]):
             _left_behind[self._hook.name] += self._is_left_behind
 
 
-def _timed_out(hook: Hook, method: str, why: str) -> Called[Any]:
+def _timed_out(hook: Hook, method: str, why: str) -> CallResult[Any]:
     log.warning("hook %s: %s: %s", hook.name, method, why)
-    return Called(error=why, timed_out=True)
+    return CallResult(error=why, timed_out=True)
 
 
 def _noted(hook: Hook, method: str, error: BaseException) -> str:

@@ -23,7 +23,7 @@ class Quota:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StorageUse:
     """What the crawls of a user store. Deleting one frees it."""
 
     pages: int = 0
@@ -31,12 +31,12 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Used:
+class QuotaUse:
     """What a user has used."""
 
     active_crawls: int
     pages_today: int
-    stored: Stored = Stored()
+    stored: StorageUse = StorageUse()
 
 
 NO_LIMIT = Quota()
@@ -61,12 +61,12 @@ def quota_of(
     )
 
 
-def pages_left(quota: Quota, used: Used) -> int | None:
+def pages_left(quota: Quota, used: QuotaUse) -> int | None:
     """Pages that may still be requested today; None = no limit."""
     return max(0, quota.pages_a_day - used.pages_today) if quota.pages_a_day else None
 
 
-def storage_exhausted(quota: Quota, stored: Stored, whose: str) -> str:
+def storage_exhausted(quota: Quota, stored: StorageUse, whose: str) -> str:
     """Why no more may be stored, and what to do; "" = more may. `whose`: "your", "its owner's"."""
     if quota.stored_pages and stored.pages >= quota.stored_pages:
         what = f"store {counted(stored.pages, 'page')}, and may store {count(quota.stored_pages)}"
@@ -77,13 +77,13 @@ def storage_exhausted(quota: Quota, stored: Stored, whose: str) -> str:
     return f"{whose} crawls {what}; delete some of these crawls to make room"
 
 
-def check_stored(quota: Quota, stored: Stored, whose: str = "your") -> None:
+def check_stored(quota: Quota, stored: StorageUse, whose: str = "your") -> None:
     """OverQuota unless more may be stored."""
     if why := storage_exhausted(quota, stored, whose):
         raise OverQuota(f"{why[0].upper()}{why[1:]}.", retry_after=RETRY_AFTER_S)
 
 
-def check_start(quota: Quota, used: Used, now: datetime) -> None:
+def check_start(quota: Quota, used: QuotaUse, now: datetime) -> None:
     """OverQuota unless another crawl may start."""
     if quota.active_crawls and used.active_crawls >= quota.active_crawls:
         raise OverQuota(

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from crawler.core.html import page_metadata
 from crawler.core.html.document import MOST_TAGS, Document, Element, attribute, collapsed, document_of
 from crawler.core.html.link_codec import NO_OCCURRENCES, Occurrences
-from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, Facts, Malformed, problem_of, rel_of
+from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, MalformedHref, PageMetadata, problem_of, rel_of
 from crawler.core.urls.normalise import linker, normalise
 
 MAX_LINKS = 20_000  # targets of one page; further ones are dropped
@@ -47,7 +47,7 @@ _REFRESH = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class PageContent:
     """What was read from one page."""
 
     title: str  # white space collapsed, at most MAX_TITLE characters; "" when there is none
@@ -55,14 +55,14 @@ class Extracted:
     occurrences: Occurrences  # every link to them; anchor texts of at most MAX_TEXT characters
     rels: dict[str, str]  # link -> "nofollow ugc sponsored", of links that always have one of these
     metas: tuple[tuple[str, str], ...]  # name and content of the meta elements, for `core.html.page_metadata`
-    facts: Facts
+    facts: PageMetadata
     cut: str = ""  # why some of its links are missing; "" = none is
 
 
-NOTHING = Extracted("", (), NO_OCCURRENCES, {}, (), page_metadata.NOTHING)
+NOTHING = PageContent("", (), NO_OCCURRENCES, {}, (), page_metadata.NOTHING)
 
 
-def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -> Extracted:
+def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -> PageContent:
     """Title and links of the page `html` (text, its UTF-8, or parsed) that was found at the normalised `url`.
 
     1. Links are: href of a and area; src of iframe and frame; href of link with rel next, prev, alternate (unless it is
@@ -76,7 +76,7 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
     nodes = page.css(_SOUGHT)  # one query is faster than one for each element
     tags = [node.tag for node in nodes]  # read once: each time, it is decoded
     at_large = [element for element in zip(nodes, tags, strict=True) if element[1] != "a"]
-    broken = _Broken()
+    broken = _MalformedLinks()
     base, metas = _base_and_metas(at_large, url, broken)
     # The latter is faster, but keeps a copy of the text for the lifetime of the tree.
     read = LexborNode.text if document.size > page_metadata.PIECE else LexborNode.text_lexbor
@@ -87,10 +87,10 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
     if broken.number:
         facts = replace(facts, malformed=tuple(broken.links), malformed_number=broken.number)
     cut = found.cut or (TOO_MANY_TAGS if document.is_cut else "")
-    return Extracted(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, facts, cut)
+    return PageContent(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, facts, cut)
 
 
-def with_links(page: Extracted, urls: Sequence[str]) -> Extracted:
+def with_links(page: PageContent, urls: Sequence[str]) -> PageContent:
     """The same page with further links, which have no text."""
     new = [url for url in dict.fromkeys(urls) if url not in set(page.links)]
     if not new:
@@ -110,19 +110,21 @@ def _title_of(page: LexborHTMLParser) -> str:
 
 
 @dataclass(slots=True)
-class _Broken:
+class _MalformedLinks:
     """The malformed links of a page."""
 
-    links: list[Malformed] = field(default_factory=list)  # the first of them
+    links: list[MalformedHref] = field(default_factory=list)  # the first of them
     number: int = 0  # of all
 
     def add(self, written: str, text: str, rel: str, problem: str) -> None:
         self.number += 1
         if len(self.links) < MAX_MALFORMED:
-            self.links.append(Malformed(written[:MAX_HREF], text, rel, problem))
+            self.links.append(MalformedHref(written[:MAX_HREF], text, rel, problem))
 
 
-def _base_and_metas(elements: Iterable[Element], url: str, broken: _Broken) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _base_and_metas(
+    elements: Iterable[Element], url: str, broken: _MalformedLinks
+) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The base of the page's links, and its meta elements by name."""
     base: str | None = None
     metas: list[tuple[str, str]] = []
@@ -163,7 +165,7 @@ class _Reader(NamedTuple):
     room: int  # characters, of all links together
 
 
-class _Found(NamedTuple):
+class _LinkTargets(NamedTuple):
     """The links of a page."""
 
     targets: Iterable[str]  # each once
@@ -203,7 +205,7 @@ class _Targets:
         return place
 
 
-def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _Broken) -> _Found:
+def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _MalformedLinks) -> _LinkTargets:
     """Every link among these elements; malformed ones are added to `broken`."""
     targets = _Targets(base)
     places, texts, rels = list[int](), list[str](), dict[int, str]()
@@ -243,7 +245,7 @@ def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _
     cut = targets.cut
     if len(texts) > MAX_LINKS and sum(map(len, texts)) > MAX_WORDS:
         texts, cut = _bounded(texts), cut or ANCHOR_TEXT_CUT
-    return _Found(targets.urls, Occurrences(places, texts, rels), cut)
+    return _LinkTargets(targets.urls, Occurrences(places, texts, rels), cut)
 
 
 def _bounded(texts: list[str]) -> list[str]:
@@ -252,7 +254,7 @@ def _bounded(texts: list[str]) -> list[str]:
     return [text if together <= MAX_WORDS else "" for text, together in zip(texts, sums, strict=True)]
 
 
-def _always_with_rel(found: _Found) -> dict[str, str]:
+def _always_with_rel(found: _LinkTargets) -> dict[str, str]:
     """Target -> the first rel, of targets whose links all have one."""
     places, _, rels = found.occurrences
     if not rels:

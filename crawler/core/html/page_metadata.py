@@ -34,7 +34,7 @@ _AUTHORITY = re.compile(
 _MAX_EXAMINED = 2 * MAX_HREF  # characters of a link
 
 
-class Malformed(msgspec.Struct, frozen=True, array_like=True):
+class MalformedHref(msgspec.Struct, frozen=True, array_like=True):
     """A malformed link of a page."""
 
     written: str  # its href, at most MAX_HREF characters
@@ -117,7 +117,7 @@ _INSECURE = f"[src^='http:' i]:is({_SOURCES}), object[data^='http:' i], link[rel
 _SHOWN = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed"
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PageMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The metadata of one HTML page."""
 
     description: str = ""  # of the meta element, white space collapsed
@@ -132,11 +132,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fields: dict[str, Any] = {}  # name -> value, by the crawl's extraction rules
     notes: dict[str, str] = {}  # name -> why that field has no value, or not all of it
     shows_more: bool = False  # there is little visible text beside pictures, frames or scripts
-    malformed: tuple[Malformed, ...] = ()  # the first malformed links
+    malformed: tuple[MalformedHref, ...] = ()  # the first malformed links
     malformed_number: int = 0  # of malformed links
 
 
-NOTHING = Facts()
+NOTHING = PageMetadata()
 
 
 def facts_of(
@@ -147,7 +147,7 @@ def facts_of(
     url: str,
     *,
     sketches: bool = False,
-) -> Facts:
+) -> PageMetadata:
     """The metadata of the page at the normalised `url`. The tree is changed: no links can be read from it afterwards.
     `at_large` are the elements selected by AT_LARGE and `core.html.links`.
 
@@ -170,7 +170,7 @@ def facts_of(
     shows_more = len(text) < LITTLE_TEXT and (has_scripts or page.css_first(_SHOWN) is not None)
     digest = _digest(text)
     spoken, count = words_of(page.body.text(separator=" "), MAX_WORDS) if sketches and page.body else (None, None)
-    return Facts(
+    return PageMetadata(
         description=_description(metas),
         h1=_first_words(headings[:MAX_HEADINGS]),
         h1_count=len(headings) if document.is_whole else None,
@@ -329,7 +329,7 @@ def _word(name: str, value: str) -> str:
 # Conflicts of canonical addresses (RFC 6596).
 
 
-class Conflict(StrEnum):
+class CanonicalProblem(StrEnum):
     """A problem of a canonical address; the value is written to exports."""
 
     SEVERAL = "several"  # the page has more than one
@@ -341,7 +341,7 @@ class Conflict(StrEnum):
     CHAIN = "chain"  # its target has another canonical address
 
 
-def follows(url: str, elsewhere: Mapping[str, str]) -> Conflict | None:
+def follows(url: str, elsewhere: Mapping[str, str]) -> CanonicalProblem | None:
     """The conflict of a page with another canonical address; `elsewhere` has that of each such page."""
     seen = {url}
     here = elsewhere[url]
@@ -351,5 +351,5 @@ def follows(url: str, elsewhere: Mapping[str, str]) -> Conflict | None:
         here = elsewhere[here]
         hops += 1
     if here == url:
-        return Conflict.LOOP
-    return Conflict.CHAIN if hops > 1 else None
+        return CanonicalProblem.LOOP
+    return CanonicalProblem.CHAIN if hops > 1 else None

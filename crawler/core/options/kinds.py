@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeNumber:
     """A whole number."""
 
     example: str
@@ -35,7 +35,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Size(Whole):
+class Size(WholeNumber):
     """A number of bytes, typed with or without a unit."""
 
     metavar: str = "SIZE"
@@ -73,7 +73,7 @@ class Seconds:
 
 
 @dataclass(frozen=True)
-class Span:
+class Duration:
     """A duration, typed with or without a unit; None when there is none."""
 
     example: str
@@ -120,7 +120,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Lines:
+class Texts:
     """Any number of texts. The command takes one at a time, the form one per line."""
 
     example: str
@@ -142,7 +142,7 @@ class Text:
     unit: str = ""
 
 
-Kind = Whole | Size | Number | Seconds | Span | Switch | Choice | Lines | Text
+Kind = WholeNumber | Size | Number | Seconds | Duration | Switch | Choice | Texts | Text
 
 
 def each(check: Callable[[str, str], None]) -> Callable[[str, Sequence[str]], None]:
@@ -167,7 +167,7 @@ class OptionGroup:
 
 
 @dataclass(frozen=True)
-class Sent:
+class WireForm:
     """How a fetch job gets an option that has another name there, or another type: workers of earlier versions do."""
 
     name: str
@@ -179,7 +179,7 @@ class Sent:
 class OptionEntry(Entry):
     """The entry of an option."""
 
-    in_fetch: bool | Sent = False  # a fetch job gets it, see `protocol.fetch_policy`
+    in_fetch: bool | WireForm = False  # a fetch job gets it, see `protocol.fetch_policy`
     version: int = 1  # of messages: workers of an earlier one may get no batch of a crawl that chose the option
 
     def check(self, value: Any) -> None:
@@ -224,7 +224,7 @@ class Option(OptionEntry):
     @property
     def form_help(self) -> str:
         """The help on the page, which shows how a value is typed."""
-        if isinstance(self.kind, Lines):
+        if isinstance(self.kind, Texts):
             return f"{self.help} One per line."
         if isinstance(self.kind, (Switch, Choice)):
             return self.help
@@ -238,14 +238,14 @@ class Option(OptionEntry):
         match self.kind:
             case Switch(has_both=True):
                 return f"{text} (default: {'yes' if self.default else 'no'})"
-            case Whole() if self.default is not None:
+            case WholeNumber() if self.default is not None:
                 return f"{text} (default: {self.default})"
-            case Lines():
+            case Texts():
                 return f"{text} *"
         return text
 
     def check(self, value: Any) -> None:
-        if isinstance(self.kind, Lines):
+        if isinstance(self.kind, Texts):
             self.kind.check(self.name, value)
         elif isinstance(self.kind, Text):
             if value:
@@ -300,7 +300,7 @@ def option(
     *,
     flag: str = "",
     command_help: str = "",
-    in_fetch: bool | Sent = False,
+    in_fetch: bool | WireForm = False,
     version: int = 1,
 ) -> Any:
     """The entry of an option. `flag` and `command_help`: for a flag that is not the option's name, or turns it off."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
-from crawler.core.options.kinds import Choice, Lines, OptionGroup, Switch, by_hand, each, option
+from crawler.core.options.kinds import Choice, OptionGroup, Switch, Texts, by_hand, each, option
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import origin_of, parse_user_url
 
@@ -68,7 +68,7 @@ class LinkOptions(Part):
         in_fetch=True,
     )
     sitemap_urls: tuple[str, ...] = option(
-        Lines("https://example.com/news.xml", each(_check_sitemap), "URL"),
+        Texts("https://example.com/news.xml", each(_check_sitemap), "URL"),
         SITEMAPS,
         "Further sitemaps",
         "Read these sitemaps. They are read even if the site's own sitemaps are not.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.core.composed import Part
-from crawler.core.options.kinds import Number, OptionGroup, Seconds, Switch, Text, Whole, option
+from crawler.core.options.kinds import Number, OptionGroup, Seconds, Switch, Text, WholeNumber, option
 from crawler.core.robots.user_agent import check_user_agent
 
 _FIRST = ("obey_robots", "throttle", "concurrency")
@@ -20,7 +20,7 @@ class PolitenessOptions(Part):
         Number("30", most=60_000.0), POLITENESS, "Requests a minute", "Maximum requests per minute to a host."
     )
     concurrency: int = option(
-        Whole("4", most=64, default=4),
+        WholeNumber("4", most=64, default=4),
         POLITENESS,
         "Connections per host",
         "Maximum connections to a host. Counted over all workers.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.core.composed import Part
-from crawler.core.options.kinds import Choice, Lines, OptionGroup, Whole, option
+from crawler.core.options.kinds import Choice, OptionGroup, Texts, WholeNumber, option
 from crawler.core.politeness.priorities import check_priorities
 from crawler.core.politeness.shares import MOST_WEIGHT, USUAL_WEIGHT
 
@@ -24,7 +24,7 @@ class QueueOptions(Part):
     """The order of pages, and a crawl's share of the workers."""
 
     priorities: tuple[str, ...] = option(
-        Lines("/news/=9", check_priorities, "RE=N"),
+        Texts("/news/=9", check_priorities, "RE=N"),
         QUEUE,
         "Priorities",
         "Fetch URLs that match sooner or later. A rule is a regular expression, = and 0 (last) to 10 (first); other "
@@ -32,7 +32,7 @@ class QueueOptions(Part):
         flag="--priority",
     )
     weight: int = option(
-        Whole("8", most=MOST_WEIGHT, default=USUAL_WEIGHT),
+        WholeNumber("8", most=MOST_WEIGHT, default=USUAL_WEIGHT),
         QUEUE,
         "Weight",
         "Share of the workers, 1 to 10. A crawl with 6 gets three times as many batches as one with 2 that runs beside "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crawler.core.channels.catalogue import KINDS, check_address
 from crawler.core.channels.kind import ChannelKind
 from crawler.core.composed import part_of
-from crawler.core.options.kinds import Lines, Option, OptionGroup, each
+from crawler.core.options.kinds import Option, OptionGroup, Texts, each
 
 RECEIVERS = {kind.name: kind.option for kind in KINDS}
 """The option that holds the addresses of each kind of channel."""
@@ -21,7 +21,7 @@ NOTICES = OptionGroup("Notices", "receivers and events", place=170, first=(*RECE
 
 def _receivers(kind: ChannelKind) -> Option:
     """The option with the addresses of a kind of channel."""
-    lines = Lines(kind.placeholder or kind.example, each(lambda field, typed: check_address(field, kind.name, typed)))
+    lines = Texts(kind.placeholder or kind.example, each(lambda field, typed: check_address(field, kind.name, typed)))
     return Option(lines, NOTICES, kind.field_label, kind.help)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.core.composed import Part
-from crawler.core.options.kinds import Lines, OptionGroup, Switch, each, option
+from crawler.core.options.kinds import OptionGroup, Switch, Texts, each, option
 from crawler.core.text.patterns import check_patterns
 from crawler.core.urls.normalise import check_host, check_prefix
 
@@ -15,27 +15,27 @@ class ScopeOptions(Part):
 
     subdomains: bool = option(Switch(), SITE, "Include subdomains", "Include the hosts below the start URLs' hosts.")
     hosts: tuple[str, ...] = option(
-        Lines("*.example.org", each(check_host), "HOST"),
+        Texts("*.example.org", each(check_host), "HOST"),
         SITE,
         "Further hosts",
         "Also crawl these hosts. They may have ports; *.example.org means all hosts below example.org.",
         flag="--host",
     )
     path_prefixes: tuple[str, ...] = option(
-        Lines("/docs/", each(check_prefix), "PATH"),
+        Texts("/docs/", each(check_prefix), "PATH"),
         SITE,
         "Only below these paths",
         "Crawl only paths with one of these prefixes.",
         flag="--path-prefix",
     )
     include: tuple[str, ...] = option(
-        Lines(r"/20\d\d/", check_patterns, "RE"),
+        Texts(r"/20\d\d/", check_patterns, "RE"),
         SITE,
         "Only URLs that match",
         "Crawl only URLs matching a regular expression.",
     )
     exclude: tuple[str, ...] = option(
-        Lines(r"\?print=1$", check_patterns, "RE"),
+        Texts(r"\?print=1$", check_patterns, "RE"),
         SITE,
         "No URLs that match",
         "Skip URLs matching a regular expression.",

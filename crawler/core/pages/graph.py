@@ -88,7 +88,7 @@ def _common(first: str, last: str) -> str:
     return first[: next((place for place, (one, other) in pairs if one != other), min(len(first), len(last)))]
 
 
-class Answer(StrEnum):
+class NodeColor(StrEnum):
     """The result of a page, by the color of its node."""
 
     OK = "ok"
@@ -107,11 +107,11 @@ class Spot(NamedTuple):
     key: int  # its short key as a number, see `core.html.link_codec`
     parent_id: int | None  # the page it was first found on
     depth: int
-    answer: Answer
+    answer: NodeColor
     status: str  # HTTP status, else the outcome; "" = open
 
 
-class Line(NamedTuple):
+class GraphEdge(NamedTuple):
     """The links from one node to another; several of a page to one target are one."""
 
     source: int  # place of the node
@@ -120,7 +120,7 @@ class Line(NamedTuple):
 
 
 @dataclass
-class Node:
+class GraphNode:
     """One page, or all pages below a folder."""
 
     url: str  # of a page its URL; of several their common prefix
@@ -131,14 +131,14 @@ class Node:
     parent: int | None = None  # place of the node its nearest page was first found on
     linked_from: int = 0  # other pages of the crawl that link to it
     links: int = 0  # pages it links to
-    answers: Counter[Answer] = field(default_factory=Counter)
+    answers: Counter[NodeColor] = field(default_factory=Counter)
 
 
 @dataclass
 class Picture:
     """Nodes, and the indexes for the links between them."""
 
-    nodes: list[Node]
+    nodes: list[GraphNode]
     of_page: dict[int, int]  # page -> place of its node
     of_key: dict[int, int]  # short key -> place of its node
     _links: defaultdict[int | None, Counter[int | None]] = field(default_factory=lambda: defaultdict(Counter))
@@ -154,10 +154,10 @@ class Picture:
             if spot.parent_id is not None:
                 self.add_links(spot.parent_id, [spot.key])
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[GraphEdge]:
         """The links from one node to another. The counts of each node are set; a page's link to itself does not
         count."""
-        lines = list[Line]()
+        lines = list[GraphEdge]()
         for source, targets in self._links.items():
             if source is not None:
                 self.nodes[source].links += targets.total()
@@ -166,24 +166,24 @@ class Picture:
                     continue
                 self.nodes[target].linked_from += links
                 if source is not None and target != source:
-                    lines.append(Line(source, target, links))
+                    lines.append(GraphEdge(source, target, links))
         return lines
 
 
-def answer_of(outcome: str) -> Answer:
+def answer_of(outcome: str) -> NodeColor:
     """The color of an outcome as the table stores it; "" = open."""
     if not outcome:
-        return Answer.OPEN
+        return NodeColor.OPEN
     known = Outcome(outcome)
     match known.tone:
         case Tone.GOOD:
-            return Answer.OK
+            return NodeColor.OK
         case Tone.WARNING:
-            return Answer.CLIENT_ERROR
+            return NodeColor.CLIENT_ERROR
         case Tone.ERROR:
-            return Answer.FAILED
+            return NodeColor.FAILED
         case Tone.NEUTRAL:
-            return Answer.REDIRECT if known.category is Category.FETCHED else Answer.NOT_ASKED
+            return NodeColor.REDIRECT if known.category is Category.FETCHED else NodeColor.NOT_ASKED
     assert_never(known.tone)
 
 
@@ -204,15 +204,15 @@ def picture(spots: Sequence[Spot], clusters: Iterable[Cluster]) -> Picture:
     return drawn
 
 
-def _node(cluster: Cluster, part: Sequence[Spot]) -> Node:
-    node = Node(cluster.prefix, min(spot.depth for spot in part), pages=len(part))
+def _node(cluster: Cluster, part: Sequence[Spot]) -> GraphNode:
+    node = GraphNode(cluster.prefix, min(spot.depth for spot in part), pages=len(part))
     node.answers.update(spot.answer for spot in part)
     if len(part) == 1:
         node.page_id, node.status = part[0].id, part[0].status
     return node
 
 
-def thinned(lines: Sequence[Line], most: int) -> tuple[list[Line], int]:
+def thinned(lines: Sequence[GraphEdge], most: int) -> tuple[list[GraphEdge], int]:
     """At most `most` of the lines, and the number of nodes without lines to them. The most linked nodes lose theirs
     first, because the links of a menu fill the picture and say the least."""
     leading_to = Counter(line.target for line in lines)

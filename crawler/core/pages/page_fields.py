@@ -31,7 +31,7 @@ class Unit(StrEnum):
     BYTES = "bytes"
 
 
-class Table(StrEnum):
+class FieldTable(StrEnum):
     """The table that has the value."""
 
     PAGE = "page"
@@ -61,7 +61,7 @@ class Ordering:
 
 
 @dataclass(frozen=True)
-class TableColumn:
+class ColumnPlace:
     """The column of the web table that shows a field."""
 
     position: int
@@ -79,11 +79,11 @@ class PageField:
     example: Any
     type: ValueType = ValueType.TEXT
     unit: Unit = Unit.NONE
-    table: Table = Table.PAGE
+    table: FieldTable = FieldTable.PAGE
     is_nullable: bool = False  # the database column can be NULL
     empty_is_null: bool = False  # exports and lists of pages have null in place of ""
     is_exported: bool = True
-    column: TableColumn | None = None  # None = the web table has no such column
+    column: ColumnPlace | None = None  # None = the web table has no such column
     ordering: Ordering | None = None  # None = pages cannot be sorted by it
 
     @property
@@ -96,7 +96,7 @@ class PageField:
         return f"{_RELATIONS[self.table]}{self.name}"
 
 
-_RELATIONS = {Table.PAGE: "", Table.METADATA: "facts__", Table.LOAD: "load__"}
+_RELATIONS = {FieldTable.PAGE: "", FieldTable.METADATA: "facts__", FieldTable.LOAD: "load__"}
 
 PARENT = "parent"  # its database column is `parent_id`; its value is the URL of that page
 
@@ -137,14 +137,14 @@ PAGE_FIELDS = (
         "Content type",
         "The media type of the response.",
         "text/html",
-        column=TableColumn(5, "type"),
+        column=ColumnPlace(5, "type"),
     ),
     PageField(
         "title",
         "Title",
         "The text of the title element.",
         "Documentation",
-        column=TableColumn(1, "title", is_default=True),
+        column=ColumnPlace(1, "title", is_default=True),
         ordering=Ordering(Sort.TITLE, "Title, A to Z", "Title, Z to A"),
     ),
     PageField(
@@ -153,7 +153,7 @@ PAGE_FIELDS = (
         "Links from the nearest start URL.",
         1,
         ValueType.INTEGER,
-        column=TableColumn(2, "depth", is_default=True),
+        column=ColumnPlace(2, "depth", is_default=True),
         ordering=Ordering(Sort.DEPTH, "Shallowest", "Deepest"),
     ),
     PageField(
@@ -179,7 +179,7 @@ PAGE_FIELDS = (
         18_204,
         ValueType.INTEGER,
         Unit.BYTES,
-        column=TableColumn(4, "size", is_default=True),
+        column=ColumnPlace(4, "size", is_default=True),
         ordering=Ordering(Sort.SIZE, "Smallest", "Largest"),
     ),
     PageField(
@@ -189,7 +189,7 @@ PAGE_FIELDS = (
         41,
         ValueType.INTEGER,
         Unit.MILLISECONDS,
-        column=TableColumn(3, "time", is_default=True),
+        column=ColumnPlace(3, "time", is_default=True),
         ordering=Ordering(Sort.TIME, "Fastest", "Slowest"),
     ),
     PageField(
@@ -198,7 +198,7 @@ PAGE_FIELDS = (
         "How often the page was requested.",
         1,
         ValueType.INTEGER,
-        column=TableColumn(7, "attempts"),
+        column=ColumnPlace(7, "attempts"),
     ),
     PageField(
         "fetched_at",
@@ -207,7 +207,7 @@ PAGE_FIELDS = (
         "2026-11-21T10:00:00.700Z",
         ValueType.DATETIME,
         is_nullable=True,
-        column=TableColumn(8, "fetched"),
+        column=ColumnPlace(8, "fetched"),
     ),
     PageField(
         "error",
@@ -220,7 +220,7 @@ PAGE_FIELDS = (
         "Directives",
         "What meta robots and X-Robots-Tag say.",
         "",
-        column=TableColumn(13, "directives"),
+        column=ColumnPlace(13, "directives"),
     ),
     PageField(
         "rel",
@@ -248,7 +248,7 @@ PAGE_FIELDS = (
         "Why a browser rendered it: `always`, or `noscript`, `root` or `empty` where its own HTML says next to "
         "nothing; empty if none did.",
         "root",
-        column=TableColumn(15, "rendering"),
+        column=ColumnPlace(15, "rendering"),
     ),
     PageField(
         "kind",
@@ -262,7 +262,7 @@ PAGE_FIELDS = (
         "Whether a sitemap names it.",
         False,
         ValueType.BOOLEAN,
-        column=TableColumn(14, "sitemap"),
+        column=ColumnPlace(14, "sitemap"),
     ),
     PageField(
         "linked",
@@ -298,16 +298,16 @@ PAGE_FIELDS = (
         "Description",
         "The text of the meta description.",
         "How to use it.",
-        table=Table.METADATA,
-        column=TableColumn(10, "description"),
+        table=FieldTable.METADATA,
+        column=ColumnPlace(10, "description"),
     ),
     PageField(
         "h1",
         "Heading (h1)",
         "The text of the first h1.",
         "Documentation",
-        table=Table.METADATA,
-        column=TableColumn(11, "h1"),
+        table=FieldTable.METADATA,
+        column=ColumnPlace(11, "h1"),
     ),
     PageField(
         "h1_count",
@@ -315,7 +315,7 @@ PAGE_FIELDS = (
         "How many h1 it has; null when they were not counted.",
         1,
         ValueType.INTEGER,
-        table=Table.METADATA,
+        table=FieldTable.METADATA,
         is_nullable=True,
         is_exported=False,
     ),
@@ -325,9 +325,9 @@ PAGE_FIELDS = (
         "The URL of link rel=canonical, normalised.",
         "https://example.com/docs/",
         ValueType.URL,
-        table=Table.METADATA,
+        table=FieldTable.METADATA,
         empty_is_null=True,
-        column=TableColumn(12, "canonical"),
+        column=ColumnPlace(12, "canonical"),
     ),
     PageField(
         "canonicals",
@@ -335,7 +335,7 @@ PAGE_FIELDS = (
         "How many links rel=canonical it has.",
         1,
         ValueType.INTEGER,
-        table=Table.METADATA,
+        table=FieldTable.METADATA,
         is_exported=False,
     ),
     PageField(
@@ -344,9 +344,9 @@ PAGE_FIELDS = (
         "Words of the visible text; null when they were not counted.",
         412,
         ValueType.INTEGER,
-        table=Table.METADATA,
+        table=FieldTable.METADATA,
         is_nullable=True,
-        column=TableColumn(9, "words"),
+        column=ColumnPlace(9, "words"),
     ),
     PageField(
         "first_byte_ms",
@@ -355,8 +355,8 @@ PAGE_FIELDS = (
         30,
         ValueType.INTEGER,
         Unit.MILLISECONDS,
-        Table.METADATA,
-        column=TableColumn(6, "first-byte"),
+        FieldTable.METADATA,
+        column=ColumnPlace(6, "first-byte"),
     ),
     PageField(
         "certificate_error",
@@ -364,7 +364,7 @@ PAGE_FIELDS = (
         "Why the server's certificate was not trusted, in a crawl with `--ignore-tls-errors`; empty if it was, or none "
         "was needed.",
         "",
-        table=Table.METADATA,
+        table=FieldTable.METADATA,
     ),
     PageField(
         "lcp_ms",
@@ -374,7 +374,7 @@ PAGE_FIELDS = (
         812,
         ValueType.INTEGER,
         Unit.MILLISECONDS,
-        Table.LOAD,
+        FieldTable.LOAD,
         is_nullable=True,
     ),
     PageField(
@@ -384,7 +384,7 @@ PAGE_FIELDS = (
         "measured.",
         0.02,
         ValueType.FLOAT,
-        table=Table.LOAD,
+        table=FieldTable.LOAD,
         is_nullable=True,
     ),
     PageField(
@@ -393,7 +393,7 @@ PAGE_FIELDS = (
         "Errors on the browser's console; null when it was not rendered, as the numbers below.",
         0,
         ValueType.INTEGER,
-        table=Table.LOAD,
+        table=FieldTable.LOAD,
     ),
     PageField(
         "failed_requests",
@@ -401,7 +401,7 @@ PAGE_FIELDS = (
         "Requests of the page in the browser without a response, or with a status of 400 and above.",
         0,
         ValueType.INTEGER,
-        table=Table.LOAD,
+        table=FieldTable.LOAD,
     ),
     PageField(
         "blocked_requests",
@@ -409,7 +409,7 @@ PAGE_FIELDS = (
         "Requests of the page in the browser that the crawler did not send.",
         4,
         ValueType.INTEGER,
-        table=Table.LOAD,
+        table=FieldTable.LOAD,
     ),
     PageField(
         "resources",
@@ -418,7 +418,7 @@ PAGE_FIELDS = (
         "among them.",
         12,
         ValueType.INTEGER,
-        table=Table.LOAD,
+        table=FieldTable.LOAD,
     ),
     PageField(
         "resource_bytes",
@@ -427,7 +427,7 @@ PAGE_FIELDS = (
         184_220,
         ValueType.INTEGER,
         Unit.BYTES,
-        Table.LOAD,
+        FieldTable.LOAD,
         is_nullable=True,
     ),
 )
@@ -438,7 +438,7 @@ EXPORTED = tuple(field for field in PAGE_FIELDS if field.is_exported)
 SORTED_BY = {field.ordering.key: field for field in PAGE_FIELDS if field.ordering}
 
 
-def fields_from(table: Table) -> tuple[PageField, ...]:
+def fields_from(table: FieldTable) -> tuple[PageField, ...]:
     """The fields whose values are in one table."""
     return tuple(field for field in PAGE_FIELDS if field.table is table)
 

@@ -147,7 +147,7 @@ _STEPS = re.compile(
 _LANGUAGES = re.compile("hl|l|lang|language|locale")
 
 
-class Reason(StrEnum):
+class TrapReason(StrEnum):
     """Why pages are treated as an endless series. The value is stored in the table."""
 
     REPEATED = "repeated"  # the path repeats itself
@@ -160,22 +160,22 @@ class Reason(StrEnum):
     SEGMENT = "same_text_segment"  # the same
 
 
-LEARNT = frozenset({Reason.PARAMETER, Reason.SEGMENT})
+LEARNT = frozenset({TrapReason.PARAMETER, TrapReason.SEGMENT})
 
-MEANINGS: dict[Reason, str] = {
-    Reason.REPEATED: "its path goes round in circles",
-    Reason.LONGER: "its URL is longer than the long one it was found on",
-    Reason.SESSION: "it carries a session id, which changes with every visit",
-    Reason.DATES: "its calendar goes on for ever",
-    Reason.SERIES: "it is one of an endless row of next pages",
-    Reason.FILTERS: "it is one more combination of the same filters",
-    Reason.PARAMETER: "it differs from other pages in a parameter that makes no difference to the text",
-    Reason.SEGMENT: "it differs from other pages in a part of the path that makes no difference to the text",
+MEANINGS: dict[TrapReason, str] = {
+    TrapReason.REPEATED: "its path goes round in circles",
+    TrapReason.LONGER: "its URL is longer than the long one it was found on",
+    TrapReason.SESSION: "it carries a session id, which changes with every visit",
+    TrapReason.DATES: "its calendar goes on for ever",
+    TrapReason.SERIES: "it is one of an endless row of next pages",
+    TrapReason.FILTERS: "it is one more combination of the same filters",
+    TrapReason.PARAMETER: "it differs from other pages in a parameter that makes no difference to the text",
+    TrapReason.SEGMENT: "it differs from other pages in a part of the path that makes no difference to the text",
 }
 """Each reason as the error of a page."""
 
 
-class Verdict(Enum):
+class TrapVerdict(Enum):
     """The decision about a suspected page."""
 
     LET_IN = "let_in"
@@ -187,7 +187,7 @@ class Verdict(Enum):
 class Suspicion:
     """The reason to suspect a URL, and the shape it is counted under."""
 
-    reason: Reason
+    reason: TrapReason
     pattern: str  # the shape of the URLs, for users; with the reason it identifies a trap of a crawl
     counts: bool = True  # False: judged by the shape's count, but not part of it
     filters: int = 0  # parameters that sort or filter
@@ -231,28 +231,28 @@ def suspect(url: str, depth: int, parent: str, today: date) -> Suspicion | None:
     )
 
 
-def judge(suspicion: Suspicion, count: Count) -> tuple[Verdict, Count]:
+def judge(suspicion: Suspicion, count: Count) -> tuple[TrapVerdict, Count]:
     """The decision about one page, and the count of its shape afterwards."""
     if suspicion.values:
         count = replace(count, values=_with_values(count.values, suspicion.values))
     limit = None if count.released else _limit(suspicion, count)
     if limit is None or count.pages < limit:
-        return Verdict.LET_IN, replace(count, pages=count.pages + suspicion.counts)
+        return TrapVerdict.LET_IN, replace(count, pages=count.pages + suspicion.counts)
     if count.quarantined < MAX_QUARANTINED:
-        return Verdict.QUARANTINE, replace(count, quarantined=count.quarantined + 1)
-    return Verdict.LEAVE_OUT, replace(count, left_out=count.left_out + 1)
+        return TrapVerdict.QUARANTINE, replace(count, quarantined=count.quarantined + 1)
+    return TrapVerdict.LEAVE_OUT, replace(count, left_out=count.left_out + 1)
 
 
 def _limit(suspicion: Suspicion, count: Count) -> int | None:
     """Pages of the shape that are fetched; None = all of them."""
     match suspicion.reason:
-        case Reason.REPEATED | Reason.LONGER | Reason.SESSION | Reason.PARAMETER | Reason.SEGMENT:
+        case TrapReason.REPEATED | TrapReason.LONGER | TrapReason.SESSION | TrapReason.PARAMETER | TrapReason.SEGMENT:
             return 0
-        case Reason.DATES:
+        case TrapReason.DATES:
             return FAR_DATES
-        case Reason.SERIES:
+        case TrapReason.SERIES:
             return SERIES_PAGES
-        case Reason.FILTERS:
+        case TrapReason.FILTERS:
             if count.most_values >= MANY_VALUES:
                 return None
             kind = min(suspicion.filters, FILTERS)
@@ -263,11 +263,11 @@ def _limit(suspicion: Suspicion, count: Count) -> int | None:
 def _carries_session(host: str, path: str, pairs: Sequence[tuple[str, str]]) -> Suspicion | None:
     for name, value in pairs:
         if is_session(name, value):
-            return Suspicion(Reason.SESSION, f"{host}/…?{name}=*")
+            return Suspicion(TrapReason.SESSION, f"{host}/…?{name}=*")
     for piece in path.split(";")[1:]:
         name, _, value = piece.partition("/")[0].partition("=")
         if is_session(name, value):
-            return Suspicion(Reason.SESSION, f"{host}/…;{name}=*")
+            return Suspicion(TrapReason.SESSION, f"{host}/…;{name}=*")
     return None
 
 
@@ -276,7 +276,7 @@ def _goes_in_circles(host: str, segments: Sequence[str]) -> Suspicion | None:
     if len(set(segments)) == len(segments):
         return None
     block = _block_in_a_row(segments) or _word_too_often(segments)
-    return Suspicion(Reason.REPEATED, f"{host}/…/{block}/…/{block}/…") if block else None
+    return Suspicion(TrapReason.REPEATED, f"{host}/…/{block}/…/{block}/…") if block else None
 
 
 def _block_in_a_row(segments: Sequence[str]) -> str:
@@ -308,7 +308,7 @@ def _is_word(segment: str) -> bool:
 
 def _grows(url: str, host: str, segments: Sequence[str], parent: str) -> Suspicion | None:
     if len(segments) > MAX_SEGMENTS or (len(url) > LONG_URL and len(parent) > LONG_PARENT):
-        return Suspicion(Reason.LONGER, f"{host}/{segments[0]}…")
+        return Suspicion(TrapReason.LONGER, f"{host}/{segments[0]}…")
     return None
 
 
@@ -321,10 +321,10 @@ def _leaves_time(
     if leaf is None or today.year - YEARS_BACK <= leaf.year <= today.year + YEARS_AHEAD:
         return None
     if leaf.in_query:
-        return Suspicion(Reason.DATES, f"{host}{leaf.before or '/'}?{_starred(pairs)}")
+        return Suspicion(TrapReason.DATES, f"{host}{leaf.before or '/'}?{_starred(pairs)}")
     folder = f"/{segments[0]}" if leaf.before else ""
     deeper = "/…" if leaf.before.count("/") > 1 else ""
-    return Suspicion(Reason.DATES, f"{host}{folder}{deeper}/*")
+    return Suspicion(TrapReason.DATES, f"{host}{folder}{deeper}/*")
 
 
 def _goes_on(host: str, segments: Sequence[str], pairs: Sequence[tuple[str, str]], depth: int) -> Suspicion | None:
@@ -334,7 +334,7 @@ def _goes_on(host: str, segments: Sequence[str], pairs: Sequence[tuple[str, str]
     parts = ["*" if any(map(str.isdigit, segment)) else segment for segment in segments]
     if not pairs and "*" not in parts:
         parts[-1] = "*"
-    return Suspicion(Reason.SERIES, f"{host}/{'/'.join(parts)}" + (f"?{_starred(pairs)}" if pairs else ""))
+    return Suspicion(TrapReason.SERIES, f"{host}/{'/'.join(parts)}" + (f"?{_starred(pairs)}" if pairs else ""))
 
 
 def _combines(host: str, path: str, pairs: Sequence[tuple[str, str]]) -> Suspicion | None:
@@ -355,7 +355,7 @@ def _combines(host: str, path: str, pairs: Sequence[tuple[str, str]]) -> Suspici
     folder, _, leaf = path.rpartition("/")
     values = (("/", leaf), *((name.lower(), value) for name, value in pairs if name.lower() not in steps))
     pattern = f"{host}{folder}/*?{'two filters' if filters < FILTERS else 'three filters or more'}"
-    return Suspicion(Reason.FILTERS, pattern, counts=not steps, filters=filters, values=values)
+    return Suspicion(TrapReason.FILTERS, pattern, counts=not steps, filters=filters, values=values)
 
 
 def _with_values(known: Mapping[str, Sequence[str]], more: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:

@@ -217,7 +217,7 @@ def after_refusal(known: HostStop, refusal: Refusal, now: float, longest: float)
 # Why a host with waiting pages gets no request now.
 
 
-class Reason(StrEnum):
+class WaitReason(StrEnum):
     """Why a host gets no request now."""
 
     STOP = "stop"  # Retry-After of the server
@@ -236,13 +236,20 @@ class Reason(StrEnum):
 
 
 ENDED_BY_A_USER = frozenset(
-    {Reason.STOP, Reason.PROBE, Reason.THROTTLE, Reason.RETRY, Reason.ROBOTS_AGAIN, Reason.AGAIN}
+    {
+        WaitReason.STOP,
+        WaitReason.PROBE,
+        WaitReason.THROTTLE,
+        WaitReason.RETRY,
+        WaitReason.ROBOTS_AGAIN,
+        WaitReason.AGAIN,
+    }
 )
 """Waits that a user may end. A Crawl-delay or a chosen delay cannot be ended."""
 
 DELAY_TOLERANCE_S = 1.0  # by which a wait may be longer than the delay that causes it
 
-BLOCKING_REASONS = frozenset({Reason.STOP, Reason.PROBE, Reason.ROBOTS_ASKED, Reason.BUSY})
+BLOCKING_REASONS = frozenset({WaitReason.STOP, WaitReason.PROBE, WaitReason.ROBOTS_ASKED, WaitReason.BUSY})
 """For these a worker with a slice waits. A delay is part of its work."""
 
 
@@ -275,7 +282,7 @@ class HostTiming:
         return self.connections >= self.allowed
 
 
-def wait_reason(look: HostTiming) -> tuple[float, Reason]:
+def wait_reason(look: HostTiming) -> tuple[float, WaitReason]:
     """Seconds until a host may be requested, and why not sooner.
 
     1. A stop of the server comes first.
@@ -284,38 +291,38 @@ def wait_reason(look: HostTiming) -> tuple[float, Reason]:
     4. Then the delay.
     """
     if look.stop_in > 0:
-        return look.stop_in, Reason.STOP
+        return look.stop_in, WaitReason.STOP
     turn_in = look.delay - look.asked_ago if look.asked_ago is not None and look.delay > 0 else 0.0
     longest = max(0.0, look.rest_in, look.due_in, look.probe_in, turn_in)
     if 0 < look.due_in == longest:
         if look.is_new:
-            return longest, Reason.LATER
-        return longest, Reason.ROBOTS_AGAIN if look.robots_unreachable else Reason.RETRY
+            return longest, WaitReason.LATER
+        return longest, WaitReason.ROBOTS_AGAIN if look.robots_unreachable else WaitReason.RETRY
     if look.probe_in > 0:
-        return longest, Reason.PROBE
+        return longest, WaitReason.PROBE
     if look.robots_asked:
-        return longest, Reason.ROBOTS_ASKED
+        return longest, WaitReason.ROBOTS_ASKED
     if look.is_full and longest > max(0.0, turn_in):
-        return longest, Reason.BUSY
+        return longest, WaitReason.BUSY
     if longest <= 0:
-        return 0.0, Reason.BUSY if look.is_full else Reason.NOTHING
+        return 0.0, WaitReason.BUSY if look.is_full else WaitReason.NOTHING
     is_its_delay = look.delay > 0 and longest <= look.delay + DELAY_TOLERANCE_S
-    return longest, _reason_of_delay(look) if is_its_delay else Reason.AGAIN
+    return longest, _reason_of_delay(look) if is_its_delay else WaitReason.AGAIN
 
 
-def _reason_of_delay(look: HostTiming) -> Reason:
+def _reason_of_delay(look: HostTiming) -> WaitReason:
     """The longest delay; of equal ones the first of this list."""
     delays = [
-        (look.chosen, Reason.DELAY),
-        (look.crawl_delay, Reason.ROBOTS),
-        (look.throttle, Reason.THROTTLE),
-        (look.others, Reason.OTHERS),
+        (look.chosen, WaitReason.DELAY),
+        (look.crawl_delay, WaitReason.ROBOTS),
+        (look.throttle, WaitReason.THROTTLE),
+        (look.others, WaitReason.OTHERS),
     ]
     return max(delays, key=lambda delay: delay[0])[1]
 
 
 @dataclass(frozen=True)
-class Used:
+class ConnectionUse:
     """The connections to a host that one crawl uses, or several unnamed ones."""
 
     by: str  # "this crawl", "crawl ID (site)", "another crawl"
@@ -330,12 +337,12 @@ class HostWait:
     host: str
     pages: int
     next_in: float  # seconds until it may be requested; 0 = now
-    reason: Reason
+    reason: WaitReason
     trouble: str = ""  # with RETRY and ROBOTS_AGAIN: the last error
     delay: float = 0.0  # seconds between two requests
     until: float = 0.0  # with STOP: epoch seconds
     status: int | None = None  # with STOP: the HTTP status of the refusal; None = not known
-    used: Sequence[Used] = ()
+    used: Sequence[ConnectionUse] = ()
     allowed: int = 0  # connections at a time
 
     @property
@@ -352,33 +359,33 @@ def wait_text(wait: HostWait) -> str:
     again = f"{waiting}, which may be asked again in {seconds}{every}"
     trouble = f" ({wait.trouble})" if wait.trouble else ""
     match wait.reason:
-        case Reason.STOP:
+        case WaitReason.STOP:
             return f"{host} {stop_of(wait.status, wait.until)} (in {seconds})."
-        case Reason.PROBE:
+        case WaitReason.PROBE:
             rest = f"the others wait for its answer, {seconds} at most"
             return f"{host} asked to wait, so one page of it is tried first: {rest}."
-        case Reason.ROBOTS_ASKED:
+        case WaitReason.ROBOTS_ASKED:
             return f"{waiting}, whose robots.txt is being asked for."
-        case Reason.ROBOTS_AGAIN:
+        case WaitReason.ROBOTS_AGAIN:
             return f"{waiting}, whose robots.txt is asked for again in {seconds}{trouble}."
-        case Reason.ROBOTS:
+        case WaitReason.ROBOTS:
             return f"{again} (Crawl-delay)."
-        case Reason.DELAY:
+        case WaitReason.DELAY:
             return f"{again} (the delay chosen for this crawl)."
-        case Reason.OTHERS:
+        case WaitReason.OTHERS:
             return f"{again} (another crawl keeps this delay)."
-        case Reason.THROTTLE:
+        case WaitReason.THROTTLE:
             return f"{again} (slowed down, because it is slow or in trouble)."
-        case Reason.RETRY | Reason.LATER:
-            is_later = wait.reason is Reason.LATER
+        case WaitReason.RETRY | WaitReason.LATER:
+            is_later = wait.reason is WaitReason.LATER
             what = "the time of the next page comes" if is_later else "a page that failed is tried again"
             return f"{waiting}, where {what} in {seconds}{trouble}."
-        case Reason.BUSY:
+        case WaitReason.BUSY:
             in_use = f"{count(wait.connections)} of {counted(wait.allowed, 'connection')} to {host}"
             return f"{in_use} {'is' if wait.connections == 1 else 'are'} in use{_by_whom(wait.used)}."
-        case Reason.AGAIN:
+        case WaitReason.AGAIN:
             return f"{waiting}, which is tried again in {seconds}."
-        case Reason.NOTHING:
+        case WaitReason.NOTHING:
             return f"{host} may be asked now."
     assert_never(wait.reason)
 
@@ -389,5 +396,5 @@ def stop_of(status: int | None, until: float) -> str:
     return f"{answered}asked to wait until {datetime.fromtimestamp(until, UTC):%H:%M:%S} UTC"
 
 
-def _by_whom(used: Sequence[Used]) -> str:
+def _by_whom(used: Sequence[ConnectionUse]) -> str:
     return ": " + ", ".join(f"{count(each.connections)} by {each.by}" for each in used) if used else ""

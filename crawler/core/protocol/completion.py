@@ -80,7 +80,7 @@ class QueueSide:
         return bool(self.hosts) and self.is_idle
 
 
-class Verdict(StrEnum):
+class CompletionCheck(StrEnum):
     """The result of the two checks."""
 
     GO_ON = "go_on"  # the queue side holds work; the table is not asked
@@ -88,10 +88,10 @@ class Verdict(StrEnum):
     DISAGREE = "disagree"  # nothing is queued, yet the table has open pages: rebuild the frontier from it
 
 
-def verdict(queue_side: QueueSide, *, open_pages: bool) -> Verdict:
+def verdict(queue_side: QueueSide, *, open_pages: bool) -> CompletionCheck:
     if not queue_side.is_empty:
-        return Verdict.GO_ON
-    return Verdict.DISAGREE if open_pages else Verdict.FINISH
+        return CompletionCheck.GO_ON
+    return CompletionCheck.DISAGREE if open_pages else CompletionCheck.FINISH
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def needs_tick(signs: Liveness, now: float) -> bool:
 # Why a crawl ended, and which limits closed pages.
 
 
-class Ended(StrEnum):
+class EndReason(StrEnum):
     """Why a crawl ended. Where several are true, the first of CANCELLED, DEADLINE, LIMIT is said."""
 
     COMPLETE = "complete"  # every page that may be requested was, and all of them responded
@@ -192,7 +192,7 @@ def limit_that_closed(error: str) -> Limit:
     return Limit.DEPTH if error.startswith("deeper than ") else Limit.SITEMAPS
 
 
-def ended(state: State, tallies: Tallies, limits: Mapping[str, int]) -> Ended | None:
+def ended(state: State, tallies: Tallies, limits: Mapping[str, int]) -> EndReason | None:
     """Why a crawl in this state ended; None while it is not over. `limits`: Limit -> pages it closed.
 
     Pages excluded by robots.txt or a trap do not make a crawl incomplete.
@@ -200,14 +200,14 @@ def ended(state: State, tallies: Tallies, limits: Mapping[str, int]) -> Ended | 
     if not state.is_over:
         return None
     if state is State.CANCELLED or tallies.in_category(Category.CANCELLED):
-        return Ended.CANCELLED
+        return EndReason.CANCELLED
     if limits.get(Limit.DEADLINE, 0) > 0:
-        return Ended.DEADLINE
+        return EndReason.DEADLINE
     if tallies.number_of(LIMITED):
-        return Ended.LIMIT
+        return EndReason.LIMIT
     if without_answer(tallies) or not tallies.number_of(USABLE):
-        return Ended.COMPLETE_WITH_ERRORS
-    return Ended.COMPLETE
+        return EndReason.COMPLETE_WITH_ERRORS
+    return EndReason.COMPLETE
 
 
 def without_answer(tallies: Tallies) -> int:
@@ -217,24 +217,24 @@ def without_answer(tallies: Tallies) -> int:
     return tallies.in_category(Category.FAILED) + refused
 
 
-def sentence(why: Ended, tallies: Tallies, limits: Mapping[str, int], options: CrawlOptions) -> str:
+def sentence(why: EndReason, tallies: Tallies, limits: Mapping[str, int], options: CrawlOptions) -> str:
     """Why a crawl ended, as a user reads it."""
     match why:
-        case Ended.COMPLETE:
+        case EndReason.COMPLETE:
             return "Complete: every page has its outcome."
-        case Ended.COMPLETE_WITH_ERRORS:
+        case EndReason.COMPLETE_WITH_ERRORS:
             return f"Complete, but {_errors(tallies) or 'no page was fetched successfully.'}"
-        case Ended.CANCELLED:
+        case EndReason.CANCELLED:
             parts = [
                 f"Cancelled: {_not_asked(tallies.in_category(Category.CANCELLED))}.",
                 _limits_reached(limits, options),
             ]
-        case Ended.DEADLINE:
+        case EndReason.DEADLINE:
             others = {limit: number for limit, number in limits.items() if limit != Limit.DEADLINE}
             deadline = "" if options.deadline is None else f" of {duration(options.deadline)}"
             not_asked = _not_asked(limits[Limit.DEADLINE])
             parts = [f"The deadline{deadline} passed: {not_asked}.", _limits_reached(others, options)]
-        case Ended.LIMIT:
+        case EndReason.LIMIT:
             unnamed = f"A limit was reached: {_not_asked(tallies.number_of(LIMITED))}."
             parts = [_limits_reached(limits, options) or unnamed]
         case _:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
-from crawler.core.politeness.host_rules import HostWait, Reason, wait_text
+from crawler.core.politeness.host_rules import HostWait, WaitReason, wait_text
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.holds import HoldReason, credentials_message, hold_message, login_message
 from crawler.core.text.quantities import count, counted, duration
@@ -316,10 +316,10 @@ def _waiting(facts: Facts) -> Iterator[str]:
     if not facts.hosts:
         return
     first = facts.hosts[0]
-    if first.reason is not Reason.NOTHING:
+    if first.reason is not WaitReason.NOTHING:
         yield wait_text(first)
     else:
-        ready = [host for host in facts.hosts if host.reason is Reason.NOTHING]
+        ready = [host for host in facts.hosts if host.reason is WaitReason.NOTHING]
         hosts = first.host if len(ready) == 1 else f"{first.host} and {counted(len(ready) - 1, 'other host')}"
         yield f"{hosts} may be asked now: pages are handed out {NEXT_RUN}."
     if facts.hosts_waiting > 1:

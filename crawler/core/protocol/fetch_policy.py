@@ -8,19 +8,19 @@ import msgspec
 
 from crawler.core.composed import ComposedStruct, part_of
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.kinds import OptionEntry, Sent
+from crawler.core.options.kinds import OptionEntry, WireForm
 from crawler.core.options.of_capabilities import CapabilityOptions
 from crawler.core.options.politeness import PolitenessOptions
 
 _HINTS = get_type_hints(CrawlOptions)
 
 
-def _sent(entry: OptionEntry) -> Sent | None:
+def _sent(entry: OptionEntry) -> WireForm | None:
     """How a fetch job gets the option; None = it does not."""
-    if isinstance(entry.in_fetch, Sent):
+    if isinstance(entry.in_fetch, WireForm):
         return entry.in_fetch
     is_sent = entry.in_fetch or hasattr(PolitenessOptions, entry.name)
-    return Sent(entry.name, _HINTS[entry.name], lambda value: value) if is_sent else None
+    return WireForm(entry.name, _HINTS[entry.name], lambda value: value) if is_sent else None
 
 
 _SENT = [(entry, sent) for entry in CrawlOptions.entries.values() if (sent := _sent(entry))]

@@ -24,7 +24,7 @@ import msgspec
 
 from crawler.core.errors import NewerMessage
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.pages.hook_calls import HookCall
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import PageLoad
@@ -143,7 +143,7 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reused: bool = False  # taken from the cache: nothing was requested
     headers: str = ""  # of the response, one per line, as sent
     first_byte_ms: int = 0  # until the headers were complete
-    facts: Facts = NO_FACTS  # metadata of an HTML page
+    facts: PageMetadata = NO_FACTS  # metadata of an HTML page
     kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
     rendering: str = ""  # why a browser rendered it
     needs_browser: str = ""  # why a browser is to render it: this is no result yet, but of its own HTML

@@ -145,7 +145,7 @@ _NICE = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """A line over time, as the attributes of SVG shapes."""
 
     points: str  # "x,y x,y", from left to right
@@ -153,7 +153,7 @@ class Line:
     top: float  # the value at the upper edge
 
 
-def line(values: Sequence[tuple[float, float]]) -> Line | None:
+def line(values: Sequence[tuple[float, float]]) -> ChartLine | None:
     """The line through (when, how much), with a round number at the upper edge; None for less than two."""
     if len(values) < 2 or values[-1][0] <= values[0][0]:
         return None
@@ -161,7 +161,7 @@ def line(values: Sequence[tuple[float, float]]) -> Line | None:
     top = round_axis(max(value for _, value in values))
     places = [(WIDTH * (when - begin) / (end - begin), HEIGHT * (1 - value / top)) for when, value in values]
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return Line(points, f"0,{HEIGHT} {points} {WIDTH},{HEIGHT}", top)
+    return ChartLine(points, f"0,{HEIGHT} {points} {WIDTH},{HEIGHT}", top)
 
 
 def round_axis(most: float) -> float:
@@ -185,7 +185,7 @@ HEARTBEAT = b": still here\n\n"
 
 
 @dataclass(frozen=True)
-class Seen:
+class ProgressState:
     """A crawl at one moment. Its id is that of the last event sent for it."""
 
     state: str
@@ -201,7 +201,7 @@ class Seen:
         return f"{self.state}.{self.round}.{self.discovered}.{self.closed}"
 
 
-def events_since(seen: Seen, last_id: str) -> Iterator[bytes]:
+def events_since(seen: ProgressState, last_id: str) -> Iterator[bytes]:
     """The events for a client whose last event had this id; "" = none yet. A client that reconnects with its last id
     gets what changed since then. Of several events only the last has the id: a client that misses it gets all again."""
     if seen.id == last_id:

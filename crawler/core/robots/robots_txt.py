@@ -56,7 +56,7 @@ def verdict_of_status(http_status: int | None) -> RobotsAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RobotsGroup:
     """The rules for one crawler: all groups that name it, merged (RFC 9309, 2.2.1)."""
 
     rules: tuple[Rule, ...] = ()  # the most specific first, and allow before disallow among equals
@@ -65,10 +65,10 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class RobotsRules:
     """A parsed robots.txt. To store it, store its text."""
 
-    groups: Mapping[str, Group]  # by product token in lower case; "*" for every other crawler
+    groups: Mapping[str, RobotsGroup]  # by product token in lower case; "*" for every other crawler
     sitemaps: tuple[str, ...]  # as written, each once
 
     def deciding(self, url: str, user_agent_token: str) -> Rule | None:
@@ -98,8 +98,8 @@ class Rules:
         group = self._group(user_agent_token)
         return max((delay for delay in (group.crawl_delay, group.request_gap) if delay is not None), default=None)
 
-    def _group(self, user_agent_token: str) -> Group:
-        return self.groups.get(_token(user_agent_token)) or self.groups.get(_ANYONE) or Group()
+    def _group(self, user_agent_token: str) -> RobotsGroup:
+        return self.groups.get(_token(user_agent_token)) or self.groups.get(_ANYONE) or RobotsGroup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class _Record:
 
 
 @dataclass(slots=True)
-class _Lines:
+class _GroupLines:
     """User-agent lines and the rules after them; shared by all crawlers they name."""
 
     rules: list[Rule] = field(default_factory=list)
@@ -125,7 +125,7 @@ class _Lines:
 class _Part:
     """The part of such lines for one crawler: all rules, and the delays after its name."""
 
-    lines: _Lines
+    lines: _GroupLines
     delays_before: int
     gaps_before: int
 
@@ -146,14 +146,14 @@ def _at(values: Sequence[float], place: int) -> float | None:
     return values[place] if place < len(values) else None
 
 
-class _Groups(Mapping[str, Group]):
+class _Groups(Mapping[str, RobotsGroup]):
     """Builds a group on access: ten thousand names before as many rules would make a hundred million rules."""
 
     def __init__(self, parts: Mapping[str, Sequence[_Part]]) -> None:
         self._parts = parts
-        self._made: dict[str, Group] = {}
+        self._made: dict[str, RobotsGroup] = {}
 
-    def __getitem__(self, token: str) -> Group:
+    def __getitem__(self, token: str) -> RobotsGroup:
         if token not in self._made:
             self._made[token] = _group_of(self._parts[token])
         return self._made[token]
@@ -165,18 +165,18 @@ class _Groups(Mapping[str, Group]):
         return len(self._parts)
 
 
-def _group_of(parts: Sequence[_Part]) -> Group:
+def _group_of(parts: Sequence[_Part]) -> RobotsGroup:
     rules = sorted(
         chain.from_iterable(part.lines.rules for part in parts), key=lambda rule: (-rule.length, not rule.allow)
     )
-    return Group(
+    return RobotsGroup(
         tuple(rules),
         next((delay for part in parts if (delay := part.crawl_delay) is not None), None),
         next((gap for part in parts if (gap := part.request_gap) is not None), None),
     )
 
 
-def parse(text: str | bytes) -> Rules:
+def parse(text: str | bytes) -> RobotsRules:
     """The rules of a robots.txt; invalid lines are ignored, and it never raises.
 
     1. Consecutive user-agent lines open a group. Only an allow or disallow line ends them: neither blank lines nor
@@ -186,19 +186,19 @@ def parse(text: str | bytes) -> Rules:
     4. A Crawl-delay or a Request-rate applies to the crawlers named so far; the first one counts.
     """
     parts, sitemaps = _read(text)
-    return Rules(_Groups(parts), tuple(sitemaps))
+    return RobotsRules(_Groups(parts), tuple(sitemaps))
 
 
 def _read(text: str | bytes) -> tuple[dict[str, list[_Part]], list[str]]:
     """The rules by product token, and the sitemaps."""
     parts: dict[str, list[_Part]] = {}
-    lines = _Lines()  # that the next rule belongs to; the first ones apply to no crawler
+    lines = _GroupLines()  # that the next rule belongs to; the first ones apply to no crawler
     naming = False  # the last record of the RFC was a user-agent line
     sitemaps: dict[str, None] = {}
     for record in _records(text):
         match record.key:
             case "user-agent":
-                lines = lines if naming else _Lines()
+                lines = lines if naming else _GroupLines()
                 _name(parts, lines, record.value)
                 naming = True
             case "allow" | "disallow":
@@ -267,7 +267,7 @@ def _records(text: str | bytes) -> Iterator[_Record]:
         yield _Record(number, content, _MISSPELT.get(name, name), value.strip())
 
 
-def _name(parts: dict[str, list[_Part]], lines: _Lines, value: str) -> None:
+def _name(parts: dict[str, list[_Part]], lines: _GroupLines, value: str) -> None:
     """From here on these lines apply to the crawler of this name; of a repeated name the first one counts."""
     token = _token(value)
     known = parts.setdefault(token, []) if token else []
@@ -281,13 +281,13 @@ def _token(value: str) -> str:
     return words[0].lower() if words else ""
 
 
-def _add_rule(lines: _Lines, record: _Record) -> None:
+def _add_rule(lines: _GroupLines, record: _Record) -> None:
     if record.value:  # an empty pattern matches nothing
         allow = record.key == "allow"
         lines.rules.append(rule_of(allow=allow, pattern=record.value, line=record.line, source=record.source))
 
 
-def _add_delay(lines: _Lines, value: str) -> None:
+def _add_delay(lines: _GroupLines, value: str) -> None:
     try:
         seconds = float(value)
     except ValueError:
@@ -296,7 +296,7 @@ def _add_delay(lines: _Lines, value: str) -> None:
         lines.crawl_delays.append(seconds)
 
 
-def _add_rate(lines: _Lines, value: str) -> None:
+def _add_rate(lines: _GroupLines, value: str) -> None:
     """ "1/10" is a page in ten seconds, "100/15m" a hundred in fifteen minutes."""
     found = _RATE.match(value)
     if found is not None and int(found[1]) > 0:

@@ -19,7 +19,7 @@ from crawler.core.urls.normalise import host_of, normalise, origin_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class EntryTexts:
     """The texts of one entry, stripped; None if missing."""
 
     loc: str | None = None
@@ -128,7 +128,7 @@ _MAX_LINE = 64 * 1024  # characters of an incomplete line; a URL is far shorter
 _ADDRESS = re.compile(r"https?:", re.IGNORECASE)
 
 
-class Lines:
+class TextReader:
     """Reads the text in pieces. Lines that do not begin like a URL are skipped."""
 
     form = "text"
@@ -140,19 +140,19 @@ class Lines:
         self.skipped = 0  # lines that are neither empty nor a URL
         self.examples: list[str] = []  # the first of them
 
-    def feed(self, piece: bytes) -> Iterator[Listed]:
+    def feed(self, piece: bytes) -> Iterator[EntryTexts]:
         *whole, self._rest = _LINE_END.split(self._rest + self._decoder.decode(piece))
         if len(self._rest) > _MAX_LINE:
             self._rest = self._rest[:_MAX_LINE]
         return self._listed(whole)
 
-    def close(self) -> Iterator[Listed]:
+    def close(self) -> Iterator[EntryTexts]:
         return self._listed([self._rest + self._decoder.decode(b"", final=True)])
 
-    def _listed(self, lines: list[str]) -> Iterator[Listed]:
+    def _listed(self, lines: list[str]) -> Iterator[EntryTexts]:
         for line in map(str.strip, lines):
             if _ADDRESS.match(line):
-                yield Listed(loc=line)
+                yield EntryTexts(loc=line)
             elif line:
                 self.skipped += 1
                 if self.skipped <= MAX_EXAMPLES:
@@ -197,12 +197,12 @@ class _Shape:
     """The place of the entries in a format."""
 
     path: tuple[str, ...]  # element names from below the root down to an entry
-    listed: Callable[[_Draft], Listed]
+    listed: Callable[[_Draft], EntryTexts]
 
 
-def _of_sitemap(draft: _Draft) -> Listed:
+def _of_sitemap(draft: _Draft) -> EntryTexts:
     alternate = (link["href"] for link in draft.links if link.get("rel", "alternate") == "alternate")
-    return Listed(
+    return EntryTexts(
         loc=draft.first("loc"),
         lastmod=draft.first("lastmod"),
         changefreq=draft.first("changefreq"),
@@ -211,26 +211,26 @@ def _of_sitemap(draft: _Draft) -> Listed:
     )
 
 
-def _of_index(draft: _Draft) -> Listed:
+def _of_index(draft: _Draft) -> EntryTexts:
     return replace(_of_sitemap(draft), is_sitemap=True)
 
 
-def _of_rss(draft: _Draft) -> Listed:
+def _of_rss(draft: _Draft) -> EntryTexts:
     """RSS 2.0: the URL of an item without a link is its guid, if that is a URL."""
     guid = draft.first("guid") or ""
     loc = draft.first("link") or (guid if guid.startswith(("http://", "https://")) else None)
-    return Listed(loc=loc, lastmod=draft.first("pubdate", "dc:date"))
+    return EntryTexts(loc=loc, lastmod=draft.first("pubdate", "dc:date"))
 
 
-def _of_rdf(draft: _Draft) -> Listed:
+def _of_rdf(draft: _Draft) -> EntryTexts:
     """RSS 1.0."""
-    return Listed(loc=draft.first("link") or draft.attributes.get("rdf:about"), lastmod=draft.first("dc:date"))
+    return EntryTexts(loc=draft.first("link") or draft.attributes.get("rdf:about"), lastmod=draft.first("dc:date"))
 
 
-def _of_atom(draft: _Draft) -> Listed:
+def _of_atom(draft: _Draft) -> EntryTexts:
     """RFC 4287, 4.2.7.2: a link without a rel is the entry's own page."""
     own = (link["href"] for link in draft.links if link.get("rel", "alternate") == "alternate")
-    return Listed(loc=next(own, None), lastmod=draft.first("updated", "published", "modified", "issued"))
+    return EntryTexts(loc=next(own, None), lastmod=draft.first("updated", "published", "modified", "issued"))
 
 
 _SHAPES = {
@@ -254,25 +254,25 @@ class Markup:
         self._prefix = ""  # of the current entry: "sm:" in <sm:url>
         self._text: list[str] = []  # of the current child
         self._room = 0  # characters left for it; 0 between two children
-        self._done: list[Listed] = []
+        self._done: list[EntryTexts] = []
         self._fed = 0
         self._parser = self._new_parser()
 
-    def feed(self, piece: bytes) -> Iterator[Listed]:
+    def feed(self, piece: bytes) -> Iterator[EntryTexts]:
         """The entries that this piece completes; Break when reading must end."""
         reason = self._parse(piece, final=False) or self._oversized(len(piece))
         yield from self._taken()
         if reason:
             raise reason
 
-    def close(self) -> Iterator[Listed]:
+    def close(self) -> Iterator[EntryTexts]:
         """The entries that the end of the file completes."""
         reason = self._parse(b"", final=True)
         yield from self._taken()
         if reason:
             raise reason
 
-    def _taken(self) -> list[Listed]:
+    def _taken(self) -> list[EntryTexts]:
         done, self._done = self._done, []
         return done
 

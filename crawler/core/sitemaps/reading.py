@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from crawler.core.protocol.messages import SitemapEntry
-from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, Lines, Listed, Markup, NotASitemap
+from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, EntryTexts, Markup, NotASitemap, TextReader
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
 from crawler.core.urls.normalise import normalise
 
@@ -97,7 +97,7 @@ def read(pieces: Iterable[bytes], url: str) -> Sitemap:
     3. At most MAX_ENTRIES of at most MAX_BYTES are read.
     4. URLs are resolved against `url`, and invalid ones are skipped and counted.
     """
-    gathered = _Gathered(url)
+    gathered = _EntryList(url)
     try:
         _gather(pieces, gathered)
     except NotASitemap as reason:
@@ -107,13 +107,13 @@ def read(pieces: Iterable[bytes], url: str) -> Sitemap:
     return Sitemap(gathered.taken(), error="; ".join(gathered.remarks()))
 
 
-def _gather(pieces: Iterable[bytes], gathered: _Gathered) -> None:
+def _gather(pieces: Iterable[bytes], gathered: _EntryList) -> None:
     head, source = _sniffed(joined(limited(unpacked(pieces), MAX_BYTES)))
     reader = _reader_of(head)
     for piece in source:
         gathered.add(reader.feed(piece))
     gathered.add(reader.close())
-    if isinstance(reader, Lines) and reader.skipped:
+    if isinstance(reader, TextReader) and reader.skipped:
         gathered.leave_out(*reader.examples, number=reader.skipped)
         if not gathered.entries:
             raise NotASitemap("this is not a sitemap: neither XML nor a list of web addresses")
@@ -137,7 +137,7 @@ def _broken_off(head: bytes, reason: Break) -> Iterator[bytes]:
     raise reason
 
 
-def _reader_of(head: bytes) -> Markup | Lines:
+def _reader_of(head: bytes) -> Markup | TextReader:
     if not head:
         raise NotASitemap("the file is empty")
     start = head[:_SNIFFED]
@@ -145,10 +145,10 @@ def _reader_of(head: bytes) -> Markup | Lines:
         start = start[2:].replace(b"\0", b"").lstrip(_BLANK)
     if _HTML.match(start):
         raise NotASitemap("this is an HTML page, not a sitemap")
-    return Markup() if start.startswith(b"<") else Lines(head)
+    return Markup() if start.startswith(b"<") else TextReader(head)
 
 
-class _Gathered:
+class _EntryList:
     """The entries found so far."""
 
     def __init__(self, url: str) -> None:
@@ -160,7 +160,7 @@ class _Gathered:
         self._examples = list[str]()  # the first skipped ones, as written
         self._room = MAX_CHARACTERS
 
-    def add(self, listed: Iterable[Listed]) -> None:
+    def add(self, listed: Iterable[EntryTexts]) -> None:
         for entry in listed:
             self._listed += 1
             if self._listed <= MAX_ENTRIES:
@@ -185,7 +185,7 @@ class _Gathered:
         elif self.left_out:
             yield f"{self.left_out:,} entries are not web addresses and were left out{named}"
 
-    def _add(self, listed: Listed) -> None:
+    def _add(self, listed: EntryTexts) -> None:
         url = normalise(listed.loc, self._url) if listed.loc else None
         if url is None:
             self.leave_out(*filter(None, [listed.loc]))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.json_lines import has_objects, row_of
-from crawler.core.url_lists.reader import MAX_BYTES, NUL, Columns, Layout, Line, layout_of, lines_of, rows_of
+from crawler.core.url_lists.reader import MAX_BYTES, NUL, ColumnChoice, Layout, ListLine, layout_of, lines_of, rows_of
 from crawler.core.url_lists.values import BadValue, Values, values_of
 from crawler.core.urls.normalise import normalise, parse_user_url
 
@@ -42,7 +42,7 @@ class Invalid(NamedTuple):
 def entries_of(
     pieces: Iterable[bytes],
     file_name: str,
-    columns: Columns | None = None,
+    columns: ColumnChoice | None = None,
     max_lines: int = MAX_LINES,
     max_bytes: int | None = MAX_BYTES,
 ) -> Iterator[Entry | Invalid]:
@@ -56,7 +56,7 @@ def entries_of(
     _refuse_noise(beginning, file_name)
     whole = chain(beginning, lines)
     clear = [line for line in beginning if not (line.fault or _is_comment(line.text))]
-    columns = columns or Columns()
+    columns = columns or ColumnChoice()
     if clear and has_objects(clear[0].text, file_name):
         items = _in_objects(whole, columns)
     else:
@@ -65,7 +65,7 @@ def entries_of(
     return _at_most(max_lines, _of_some_use(items, file_name))
 
 
-def _refuse_noise(beginning: Sequence[Line], file_name: str) -> None:
+def _refuse_noise(beginning: Sequence[ListLine], file_name: str) -> None:
     if not beginning:
         raise BadInput("list", f"{file_name} is not a list of URLs: it is empty.")
     for line in beginning:
@@ -81,7 +81,7 @@ def _is_comment(text: str) -> bool:
     return text.lstrip().startswith("#")
 
 
-def _in_text(lines: Iterable[Line]) -> Iterator[Entry | Invalid]:
+def _in_text(lines: Iterable[ListLine]) -> Iterator[Entry | Invalid]:
     for line in lines:
         if line.fault:
             yield Invalid(line.number, line.text, line.fault)
@@ -89,7 +89,7 @@ def _in_text(lines: Iterable[Line]) -> Iterator[Entry | Invalid]:
             yield _judged(line.number, line.text.strip())
 
 
-def _in_table(lines: Iterator[Line], layout: Layout) -> Iterator[Entry | Invalid]:
+def _in_table(lines: Iterator[ListLine], layout: Layout) -> Iterator[Entry | Invalid]:
     below_header = (line for line in lines if line.number > layout.header)
     for row in rows_of(below_header, layout.delimiter):
         if row.fault:
@@ -110,7 +110,7 @@ def _in_row(number: int, fields: list[str], layout: Layout) -> Entry | Invalid:
         return Invalid(number, layout.delimiter.join(fields), str(error))
 
 
-def _in_objects(lines: Iterable[Line], columns: Columns) -> Iterator[Entry | Invalid]:
+def _in_objects(lines: Iterable[ListLine], columns: ColumnChoice) -> Iterator[Entry | Invalid]:
     for line in lines:
         if line.fault:
             yield Invalid(line.number, line.text, line.fault)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.reader import NOT_BEFORE, PRIORITY, TTL, URL_NAMES, Columns
+from crawler.core.url_lists.reader import NOT_BEFORE, PRIORITY, TTL, URL_NAMES, ColumnChoice
 from crawler.core.url_lists.values import BadValue
 
 ENDINGS = (".jsonl", ".ndjson")
@@ -32,7 +32,7 @@ def has_objects(first_line: str, file_name: str) -> bool:
     return PurePath(file_name.lower().removesuffix(".gz")).suffix in ENDINGS or first_line.lstrip().startswith("{")
 
 
-def row_of(line: str, columns: Columns) -> ObjectRow:
+def row_of(line: str, columns: ColumnChoice) -> ObjectRow:
     """The values of one object. Raises BadValue; BadInput ("list_column", "priority_column") where a column was chosen
     by its number."""
     for field, typed in (("list_column", columns.url), ("priority_column", columns.priority)):
@@ -47,7 +47,7 @@ def row_of(line: str, columns: Columns) -> ObjectRow:
     return row_of_object(found, columns)
 
 
-def row_of_object(found: Mapping[str, Any], columns: Columns) -> ObjectRow:
+def row_of_object(found: Mapping[str, Any], columns: ColumnChoice) -> ObjectRow:
     """The same of an object. Raises BadValue."""
     names = {name.strip().lower(): name for name in reversed(list(found))}  # of two that differ in case, the first
     urls = [columns.url.strip().lower()] if columns.url.strip() else URL_NAMES

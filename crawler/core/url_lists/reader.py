@@ -29,7 +29,7 @@ _MAX_LINE_BYTES = 4 * (MAX_LENGTH + 1)  # certainly more than MAX_LENGTH charact
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")  # control characters of Latin-1
 
 
-class Line(NamedTuple):
+class ListLine(NamedTuple):
     """One physical line, without its end."""
 
     number: int  # from 1
@@ -37,7 +37,7 @@ class Line(NamedTuple):
     fault: str  # why it is invalid; "" = valid
 
 
-def lines_of(pieces: Iterable[bytes], max_bytes: int | None = MAX_BYTES) -> Iterator[Line]:
+def lines_of(pieces: Iterable[bytes], max_bytes: int | None = MAX_BYTES) -> Iterator[ListLine]:
     """The lines of a file in pieces of any size; BadInput("list") when it cannot be read to its end, or has more than
     `max_bytes` once it is unpacked (None = no limit).
 
@@ -50,7 +50,7 @@ def lines_of(pieces: Iterable[bytes], max_bytes: int | None = MAX_BYTES) -> Iter
     plain = unpacked if max_bytes is None else _within(max_bytes, unpacked)
     for number, line in enumerate(_cut(plain), start=1):
         text, fault = _decoded(line)
-        yield Line(number, text, fault)
+        yield ListLine(number, text, fault)
 
 
 def _begin(pieces: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
@@ -135,7 +135,7 @@ _DELIMITERS = "\t,;|"  # in this order: a URL has no tab, and more likely a semi
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnChoice:
     """The columns that the user chose, by name or by number from 1; "" = detect."""
 
     url: str = ""
@@ -160,7 +160,7 @@ class Layout:
     meta: tuple[tuple[str, int], ...] = ()  # name and index of each of the other columns
 
 
-class Row(NamedTuple):
+class ListRow(NamedTuple):
     """One row of a table, or one invalid line."""
 
     number: int  # of its first line
@@ -169,7 +169,7 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-def layout_of(beginning: Sequence[Line], file_name: str, columns: Columns) -> Layout | None:
+def layout_of(beginning: Sequence[ListLine], file_name: str, columns: ColumnChoice) -> Layout | None:
     """The layout of a list that begins with these lines; None = no table, but one URL per line.
 
     A table is known by its file's name, by a chosen column, or by a first line that names a column of URLs. BadInput
@@ -189,20 +189,20 @@ def layout_of(beginning: Sequence[Line], file_name: str, columns: Columns) -> La
     return Layout(delimiter, url if chosen is None else chosen, priority, header=0)
 
 
-def rows_of(lines: Iterator[Line], delimiter: str) -> Iterator[Row]:
+def rows_of(lines: Iterator[ListLine], delimiter: str) -> Iterator[ListRow]:
     """The rows of a table. A quoted field may span lines; after an unclosed quote the next line is read."""
-    put_back: deque[Line] = deque()
+    put_back: deque[ListLine] = deque()
     while (line := put_back.popleft() if put_back else next(lines, None)) is not None:
         if line.fault:
-            yield Row(line.number, [], line.text, line.fault)
+            yield ListRow(line.number, [], line.text, line.fault)
         elif '"' not in line.text:
-            yield Row(line.number, line.text.split(delimiter), line.text)
+            yield ListRow(line.number, line.text.split(delimiter), line.text)
         else:
             yield _quoted(line, lines, put_back, delimiter)
 
 
-def _quoted(first: Line, lines: Iterator[Line], put_back: deque[Line], delimiter: str) -> Row:
-    taken: list[Line] = []
+def _quoted(first: ListLine, lines: Iterator[ListLine], put_back: deque[ListLine], delimiter: str) -> ListRow:
+    taken: list[ListLine] = []
 
     def physical() -> Iterator[str]:
         yield first.text + "\n"
@@ -215,26 +215,26 @@ def _quoted(first: Line, lines: Iterator[Line], put_back: deque[Line], delimiter
             yield line.text + "\n"
 
     try:
-        return Row(first.number, next(_reader(physical(), delimiter)), first.text)
+        return ListRow(first.number, next(_reader(physical(), delimiter)), first.text)
     except csv.Error:
         put_back.extendleft(reversed(taken))
-        return Row(first.number, [], first.text, UNCLOSED)
+        return ListRow(first.number, [], first.text, UNCLOSED)
 
 
 def _reader(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
 
 
-def _fields(line: Line, delimiter: str) -> list[str]:
+def _fields(line: ListLine, delimiter: str) -> list[str]:
     """The fields of a row of one line."""
     return _quoted(line, iter(()), deque(), delimiter).fields
 
 
-def _names(line: Line, delimiter: str) -> list[str]:
+def _names(line: ListLine, delimiter: str) -> list[str]:
     return [field.strip().lower() for field in _fields(line, delimiter)]
 
 
-def _with_header(beginning: Sequence[Line], delimiter: str, names: list[str], columns: Columns) -> Layout:
+def _with_header(beginning: Sequence[ListLine], delimiter: str, names: list[str], columns: ColumnChoice) -> Layout:
     url, priority = _chosen(columns, names)
     if url is None:
         url = _first_of(URL_NAMES, names)
@@ -247,7 +247,7 @@ def _with_header(beginning: Sequence[Line], delimiter: str, names: list[str], co
     return Layout(delimiter, url, priority, beginning[0].number, ttl, not_before, meta)
 
 
-def _further(header: Line, delimiter: str, known: Collection[int | None]) -> tuple[tuple[str, int], ...]:
+def _further(header: ListLine, delimiter: str, known: Collection[int | None]) -> tuple[tuple[str, int], ...]:
     """The names, as written, and indexes of the other columns. One without a name, or with that of a column before it,
     is left out."""
     columns: dict[str, int] = {}
@@ -267,7 +267,7 @@ def _first_of(known: Sequence[str], names: list[str]) -> int | None:
     return next((place for place, name in enumerate(names) if name in known), None)
 
 
-def _chosen(columns: Columns, names: list[str]) -> tuple[int | None, int | None]:
+def _chosen(columns: ColumnChoice, names: list[str]) -> tuple[int | None, int | None]:
     """The indexes of the chosen columns; None where none was chosen."""
     return _place("list_column", columns.url, names), _place("priority_column", columns.priority, names)
 
@@ -284,7 +284,7 @@ def _place(field: str, typed: str, names: list[str]) -> int | None:
     raise BadInput(field, f"The list has no column {typed!r}; {there}.")
 
 
-def _found(beginning: Sequence[Line], delimiters: str) -> tuple[str, int]:
+def _found(beginning: Sequence[ListLine], delimiters: str) -> tuple[str, int]:
     """The delimiter and the index of the first field that is a URL; else those of the first field."""
     for line in beginning:
         for delimiter in delimiters:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from crawler.core.pages.placement import Placement
 from crawler.core.url_lists.entries import Entry, Invalid
 from crawler.core.url_lists.json_lines import row_of_object
-from crawler.core.url_lists.reader import Columns
+from crawler.core.url_lists.reader import ColumnChoice
 from crawler.core.url_lists.values import BadValue, Values, values_of
 
-_NO_COLUMNS = Columns()
+_NO_COLUMNS = ColumnChoice()
 
 
-class Wanted(NamedTuple):
+class PageRequest(NamedTuple):
     """A page to add."""
 
     url: str  # as it was given
@@ -23,24 +23,24 @@ class Wanted(NamedTuple):
     why: str = ""  # why it cannot be used, as a sentence; "" = it can
 
 
-def of_line(line: Entry | Invalid, place: Placement, now: float) -> Wanted:
+def of_line(line: Entry | Invalid, place: Placement, now: float) -> PageRequest:
     """The page of a line; what it does not say is that of `place`."""
     if isinstance(line, Invalid):
-        return Wanted(line.text, place, why=line.why)
-    return Wanted(line.url, _own(place, Values(*line[2:]), now), line.meta)
+        return PageRequest(line.text, place, why=line.why)
+    return PageRequest(line.url, _own(place, Values(*line[2:]), now), line.meta)
 
 
-def of_item(item: str | Mapping[str, Any], place: Placement, now: float) -> Wanted:
+def of_item(item: str | Mapping[str, Any], place: Placement, now: float) -> PageRequest:
     """The page of a URL, or of an object with the names that a JSONL list has: `url`, `priority`, `ttl`, `not_before`,
     and others, which are carried to its results. `now` in epoch seconds."""
     if isinstance(item, str):
-        return Wanted(item, place)
+        return PageRequest(item, place)
     try:
         row = row_of_object(item, _NO_COLUMNS)
         values = values_of(row.priority, row.ttl, row.not_before, row.meta)
     except BadValue as error:
-        return Wanted(str(item.get("url", "")), place, why=str(error))
-    return Wanted(row.url, _own(place, values, now), values.meta)
+        return PageRequest(str(item.get("url", "")), place, why=str(error))
+    return PageRequest(row.url, _own(place, values, now), values.meta)
 
 
 def _own(place: Placement, values: Values, now: float) -> Placement:

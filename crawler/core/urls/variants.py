@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from crawler.core.pages.traps import MAX_SEGMENTS, Reason
+from crawler.core.pages.traps import MAX_SEGMENTS, TrapReason
 from crawler.core.urls.normalise import host_of
 
 MIN_REPEATS = 200  # pages with a repeated text and further links, before a part is a trap
@@ -120,9 +120,9 @@ def differing_part(url: str, other: str) -> str | None:
     return None
 
 
-def reason_of(pattern: str) -> Reason:
+def reason_of(pattern: str) -> TrapReason:
     """No normalised URL contains the character for any path."""
-    return Reason.PARAMETER if "…" in pattern else Reason.SEGMENT
+    return TrapReason.PARAMETER if "…" in pattern else TrapReason.SEGMENT
 
 
 def leads_on(pattern: str, new: Iterable[Mapping[str, str]]) -> bool:

@@ -14,8 +14,8 @@ from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
 from crawler.core.pages.placement import MAX_URLS, Added, Placement
 from crawler.core.url_lists.entries import entries_of
-from crawler.core.url_lists.reader import PIECE_BYTES, Columns
-from crawler.core.url_lists.wanted import Wanted, of_line
+from crawler.core.url_lists.reader import PIECE_BYTES, ColumnChoice
+from crawler.core.url_lists.wanted import PageRequest, of_line
 from crawler.management.base import CrawlerCommand, Exit, ExitWith
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.list_input import STDIN, opened
@@ -79,7 +79,7 @@ class Command(CrawlerCommand):
         return Exit.NOT_DONE if done.refused else Exit.DONE
 
 
-def _parts(options: dict[str, Any], place: Placement) -> Iterator[Sequence[str | Wanted]]:
+def _parts(options: dict[str, Any], place: Placement) -> Iterator[Sequence[str | PageRequest]]:
     """The pages, as many at a time as are added in one transaction. Those of a list are read as they are needed."""
     if not options["list"]:
         urls = options["urls"]
@@ -88,7 +88,7 @@ def _parts(options: dict[str, Any], place: Placement) -> Iterator[Sequence[str |
     with opened(options["list"]) as stream:
         name = "stdin" if options["list"] == STDIN else Path(options["list"]).name
         pieces = iter(lambda: stream.read(PIECE_BYTES), b"")
-        items = entries_of(pieces, name, Columns(options["list_column"]), max_bytes=conf.max_list_bytes())
+        items = entries_of(pieces, name, ColumnChoice(options["list_column"]), max_bytes=conf.max_list_bytes())
         while lines := list(islice(items, MAX_URLS)):
             now = clock.epoch_seconds()
             yield [of_line(line, place, now) for line in lines]

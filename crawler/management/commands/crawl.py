@@ -24,7 +24,7 @@ from crawler.management.crawls import crawl_of
 from crawler.management.display import display_for
 from crawler.management.inputs import credentials_of, login_fields_of
 from crawler.management.list_input import load
-from crawler.management.waiting import Stop, Waited, Waiting, stop_signals, wait_for_notices
+from crawler.management.waiting import Stop, WaitEnd, Waiting, stop_signals, wait_for_notices
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
@@ -95,20 +95,20 @@ class Command(CrawlerCommand):
         self.say(f"Crawl {crawl.id} of {crawl.site} started.")
         return crawl
 
-    def _wait(self, crawl: Crawl, stop: Stop, timeout: float | None) -> tuple[Waited, str]:
+    def _wait(self, crawl: Crawl, stop: Stop, timeout: float | None) -> tuple[WaitEnd, str]:
         """Why waiting ended, and why a person has to act, if one does."""
         with display_for(self.stderr.isatty(), self.say) as display, stop.gently():
             waiting = Waiting(display.show, display.note, display.show_reason)
             return waiting.until_over(crawl, stop, timeout), waiting.held
 
-    def _end(self, crawl: Crawl, stop: Stop, waited: Waited, held: str, options: dict[str, Any]) -> int:
+    def _end(self, crawl: Crawl, stop: Stop, waited: WaitEnd, held: str, options: dict[str, Any]) -> int:
         """Pause a crawl that is not over, print the receipt, export, and wait for the notices."""
-        if waited is Waited.GONE:
+        if waited is WaitEnd.GONE:
             raise ExitWith(Exit.NOT_DONE, DELETED)
         match waited:
-            case Waited.OVER:
+            case WaitEnd.OVER:
                 trouble = ""
-            case Waited.HELD:  # the hold stays: where workers run, it may end without this command
+            case WaitEnd.HELD:  # the hold stays: where workers run, it may end without this command
                 trouble = f"{held}\n{_to_go_on(crawl)}"
             case _:
                 trouble = f"{_why(waited, options)} {self._pause(crawl)}"
@@ -213,9 +213,9 @@ def _not_exported(crawl: Crawl, options: dict[str, Any]) -> str:
     return f"\nNothing is exported yet: add --export to that command, or export the results so far with {partly}"
 
 
-def _code_of(waited: Waited, stop: Stop) -> int:
-    return stop.exit_code if waited is Waited.STOPPED else Exit.NOT_DONE
+def _code_of(waited: WaitEnd, stop: Stop) -> int:
+    return stop.exit_code if waited is WaitEnd.STOPPED else Exit.NOT_DONE
 
 
-def _why(waited: Waited, options: dict[str, Any]) -> str:
-    return "Interrupted." if waited is Waited.STOPPED else f"Not finished after {options['timeout']:g} s."
+def _why(waited: WaitEnd, options: dict[str, Any]) -> str:
+    return "Interrupted." if waited is WaitEnd.STOPPED else f"Not finished after {options['timeout']:g} s."

@@ -12,7 +12,7 @@ from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text, traps
-from crawler.reports.traps import Caught
+from crawler.reports.traps import TrapReport
 
 EXAMPLES = """\
 examples:
@@ -54,7 +54,7 @@ class Command(CrawlerCommand):
         self._list(caught, as_json=options["json"])
         return Exit.DONE
 
-    def _list(self, caught: Sequence[Caught], *, as_json: bool) -> None:
+    def _list(self, caught: Sequence[TrapReport], *, as_json: bool) -> None:
         if as_json:
             for each in caught:
                 self.print_json(_plain(each), ensure_ascii=False)
@@ -64,7 +64,7 @@ class Command(CrawlerCommand):
             self.say("There are no traps.")
 
 
-def _chosen(crawl: Crawl, caught: Sequence[Caught], typed: str) -> int:
+def _chosen(crawl: Crawl, caught: Sequence[TrapReport], typed: str) -> int:
     """The number of the trap with this pattern or number."""
     for each in caught:
         if typed in (each.trap.pattern, str(each.trap.pk)):
@@ -72,11 +72,11 @@ def _chosen(crawl: Crawl, caught: Sequence[Caught], typed: str) -> int:
     raise BadInput("pattern", f"This crawl has no trap {typed!r}; `manage.py release-trap {crawl.id}` lists them.")
 
 
-def _line(caught: Caught) -> tuple[str, str, str, str]:
+def _line(caught: TrapReport) -> tuple[str, str, str, str]:
     return str(caught.trap.pk), caught.reason, f"{caught.number} {caught.beyond}".rstrip(), caught.trap.pattern
 
 
-def _plain(caught: Caught) -> dict[str, Any]:
+def _plain(caught: TrapReport) -> dict[str, Any]:
     trap = caught.trap
     return {
         "trap": trap.pk,

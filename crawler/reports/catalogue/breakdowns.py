@@ -13,20 +13,20 @@ from crawler.reports.catalogue.page_queries import answer, site_pages
 from crawler.reports.catalogue.report import (
     PAGES,
     RESPONSE,
-    Column,
-    Group,
-    Kind,
-    Line,
-    Lines,
-    Listed,
-    Part,
+    CellType,
+    PageRows,
     Report,
-    Selected,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportRows,
+    RowDetail,
+    RowList,
     page_column,
 )
 
 OPEN, UNSAID = "open", "unsaid"  # parts of pages without an outcome, and without a type
-_BYTES = Column("bytes", "Bytes", Kind.BYTES)
+_BYTES = ReportColumn("bytes", "Bytes", CellType.BYTES)
 PAGE = (
     page_column("url"),
     RESPONSE,
@@ -36,35 +36,35 @@ PAGE = (
 )
 
 
-def part_of(crawl: Crawl, title: str, pages: QuerySet[Page]) -> Part:
+def part_of(crawl: Crawl, title: str, pages: QuerySet[Page]) -> RowDetail:
     """A part with these pages, in the order of their discovery."""
     fields = ("url", "outcome", "http_status", "title", "elapsed_ms", "bytes")
-    return Part(title, PAGE, Selected(crawl, pages.order_by("id"), fields, _line))
+    return RowDetail(title, PAGE, PageRows(crawl, pages.order_by("id"), fields, _line))
 
 
-def _line(page: int, url: str, outcome: str, http_status: int | None, *rest: str | int) -> Line:
-    return Line((url, answer(outcome, http_status), *rest), page)
+def _line(page: int, url: str, outcome: str, http_status: int | None, *rest: str | int) -> ReportRow:
+    return ReportRow((url, answer(outcome, http_status), *rest), page)
 
 
 # By response
 
 
-def _answers(crawl: Crawl) -> Lines:
+def _answers(crawl: Crawl) -> ReportRows:
     counted = site_pages(crawl).order_by().values_list("outcome", "http_status").annotate(pages=Count("id"))
     groups = result_cache.cached("statuses", lambda: list(counted), crawl)
-    return Listed([_answer_line(*group) for group in sorted(groups, key=_first_answers)])
+    return RowList([_answer_line(*group) for group in sorted(groups, key=_first_answers)])
 
 
 def _first_answers(group: Sequence[str | int | None]) -> tuple[bool, int, str]:
     return group[1] is None, int(group[1] or 0), str(group[0])
 
 
-def _answer_line(outcome: str, http_status: int | None, pages: int) -> Line:
+def _answer_line(outcome: str, http_status: int | None, pages: int) -> ReportRow:
     part = f"{outcome or OPEN}-{http_status}" if http_status else outcome or OPEN
-    return Line((answer(outcome, http_status), text.outcome(outcome), pages), part=part)
+    return ReportRow((answer(outcome, http_status), text.outcome(outcome), pages), part=part)
 
 
-def _answer_part(crawl: Crawl, key: str) -> Part | None:
+def _answer_part(crawl: Crawl, key: str) -> RowDetail | None:
     said, _, status = key.partition("-")
     if said != OPEN and said not in set(Outcome):
         return None
@@ -76,12 +76,12 @@ def _answer_part(crawl: Crawl, key: str) -> Part | None:
 STATUSES = Report(
     slug="statuses",
     title="Answers",
-    group=Group.FIGURES,
+    group=ReportGroup.FIGURES,
     about="What the pages of the site answered, and what became of those that did not.",
     remedy="Errors have their own reports, with the pages that link to them.",
     praise="The crawl has no pages yet.",
     noun="kind",
-    columns=(RESPONSE, Column("meaning", "Meaning"), PAGES),
+    columns=(RESPONSE, ReportColumn("meaning", "Meaning"), PAGES),
     lines=_answers,
     part=_answer_part,
     is_finding=False,
@@ -91,13 +91,13 @@ STATUSES = Report(
 # By depth
 
 
-def _depths(crawl: Crawl) -> Lines:
+def _depths(crawl: Crawl) -> ReportRows:
     counted = site_pages(crawl).order_by("depth").values_list("depth").annotate(pages=Count("id"))
     groups = result_cache.cached("depths", lambda: list(counted), crawl)
-    return Listed([Line((depth, pages), part=str(depth)) for depth, pages in groups])
+    return RowList([ReportRow((depth, pages), part=str(depth)) for depth, pages in groups])
 
 
-def _depth_part(crawl: Crawl, key: str) -> Part | None:
+def _depth_part(crawl: Crawl, key: str) -> RowDetail | None:
     if not key.isdecimal() or len(key) > 9:  # the range of the column
         return None
     return part_of(crawl, f"Pages at depth {key}", site_pages(crawl).filter(depth=int(key)))
@@ -106,7 +106,7 @@ def _depth_part(crawl: Crawl, key: str) -> Part | None:
 DEPTHS = Report(
     slug="depths",
     title="Depths",
-    group=Group.FIGURES,
+    group=ReportGroup.FIGURES,
     about="How many links each page is away from where the crawl began.",
     remedy="Most pages should be few links away.",
     praise="The crawl has no pages yet.",
@@ -121,15 +121,15 @@ DEPTHS = Report(
 # By type
 
 
-def _types(crawl: Crawl) -> Lines:
+def _types(crawl: Crawl) -> ReportRows:
     answered = site_pages(crawl).filter(http_status__isnull=False).order_by().values_list("content_type")
     counted = answered.annotate(pages=Count("id"), bytes=Sum("bytes"))
     types = result_cache.cached("content-types", lambda: list(counted), crawl)
     groups = sorted(types, key=lambda group: (-group[1], group[0]))
-    return Listed([Line((name or "not said", pages, size), part=name or UNSAID) for name, pages, size in groups])
+    return RowList([ReportRow((name or "not said", pages, size), part=name or UNSAID) for name, pages, size in groups])
 
 
-def _type_part(crawl: Crawl, key: str) -> Part | None:
+def _type_part(crawl: Crawl, key: str) -> RowDetail | None:
     answered = site_pages(crawl).filter(http_status__isnull=False)
     return part_of(crawl, f"Pages of the type {key}", answered.filter(content_type="" if key == UNSAID else key))
 
@@ -137,7 +137,7 @@ def _type_part(crawl: Crawl, key: str) -> Part | None:
 CONTENT_TYPES = Report(
     slug="content-types",
     title="Types",
-    group=Group.FIGURES,
+    group=ReportGroup.FIGURES,
     about="What the answers were, by the type the server gave. Of what is no HTML the body is not read.",
     remedy="A type that is “not said” or wrong keeps browsers guessing: set it in the server.",
     praise="No page has answered yet.",

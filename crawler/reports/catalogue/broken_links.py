@@ -19,15 +19,15 @@ from crawler.reports.catalogue.page_queries import answer, chunked, site_pages
 from crawler.reports.catalogue.report import (
     RESPONSE,
     Cells,
-    Column,
-    Group,
-    Kind,
-    Line,
-    Lines,
-    Part,
-    Ranked,
+    CellType,
+    RankedRows,
     Report,
-    Whole,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportRows,
+    ReportTable,
+    RowDetail,
     page_column,
 )
 from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
@@ -43,18 +43,18 @@ Of = Callable[[Crawl], QuerySet[Page]]
 TARGET = (
     page_column("url"),
     RESPONSE,
-    Column("note", "What is known"),
-    Column("linking_pages", "Linked from", Kind.NUMBER, opens=True),
+    ReportColumn("note", "What is known"),
+    ReportColumn("linking_pages", "Linked from", CellType.NUMBER, opens=True),
 )
-_ON_PAGE = Column("page", "On the page", Kind.URL)
-FROM = (_ON_PAGE, Column("text", "Anchor text"), Column("rel", "rel"))
+_ON_PAGE = ReportColumn("page", "On the page", CellType.URL)
+FROM = (_ON_PAGE, ReportColumn("text", "Anchor text"), ReportColumn("rel", "rel"))
 FROM_PAGES = (
     _ON_PAGE,
-    Column("links", "Links", Kind.NUMBER),
-    Column("text", "Anchor texts"),
-    Column("rel", "rel"),
+    ReportColumn("links", "Links", CellType.NUMBER),
+    ReportColumn("text", "Anchor texts"),
+    ReportColumn("rel", "rel"),
 )
-LINKS = (Column("url", "Leads to", Kind.URL), RESPONSE, *FROM)
+LINKS = (ReportColumn("url", "Leads to", CellType.URL), RESPONSE, *FROM)
 
 
 IS_BROKEN = Q(outcome__in=ERRORS)
@@ -73,9 +73,9 @@ def redirects(crawl: Crawl) -> QuerySet[Page]:
     return site_pages(crawl).filter(IS_REDIRECT)
 
 
-def _lines(of: Of, crawl: Crawl) -> Lines:
+def _lines(of: Of, crawl: Crawl) -> ReportRows:
     ranking = result_cache.cached(f"linked-{of.__name__}", lambda: _ranking(of, crawl), crawl)
-    return Ranked(ranking, _ranked_lines)
+    return RankedRows(ranking, _ranked_lines)
 
 
 def _ranking(of: Of, crawl: Crawl) -> list[tuple[int, int]]:
@@ -85,33 +85,35 @@ def _ranking(of: Of, crawl: Crawl) -> list[tuple[int, int]]:
     return sorted(((page, linking.get(page, 0)) for page in targets.values()), key=lambda said: (-said[1], said[0]))
 
 
-def _ranked_lines(ranking: Sequence[tuple[int, int]]) -> list[Line]:
+def _ranked_lines(ranking: Sequence[tuple[int, int]]) -> list[ReportRow]:
     linking = dict(ranking)
     return [_line(page, linking[page.id]) for page in _in_order(list(linking))]
 
 
-def _line(page: Page, linking: int) -> Line:
+def _line(page: Page, linking: int) -> ReportRow:
     cells = (page.url, answer(page.outcome, page.http_status), page.redirect_to or page.error, linking)
-    return Line(cells, page.id, str(page.id) if linking else "")
+    return ReportRow(cells, page.id, str(page.id) if linking else "")
 
 
-def _part(of: Of, crawl: Crawl, key: str) -> Part | None:
+def _part(of: Of, crawl: Crawl, key: str) -> RowDetail | None:
     target = of(crawl).filter(id=int(key)).first() if key.isdecimal() else None
     if target is None:
         return None
     short = link_codec.short_key(target.url)
-    return Part(f"Pages that link to {target.url}", FROM_PAGES, Ranked(pages_with(crawl, short), partial(_from, short)))
+    return RowDetail(
+        f"Pages that link to {target.url}", FROM_PAGES, RankedRows(pages_with(crawl, short), partial(_from, short))
+    )
 
 
-def _from(short: bytes, pages: Sequence[int]) -> list[Line]:
+def _from(short: bytes, pages: Sequence[int]) -> list[ReportRow]:
     """One line a page, with each anchor text of its links once."""
     found = groupby(links_on(pages, short), key=lambda found: found[0])
     return [_on_page(page, [link for _, link in links]) for page, links in found]
 
 
-def _on_page(page: int, links: Sequence[Inlink]) -> Line:
+def _on_page(page: int, links: Sequence[Inlink]) -> ReportRow:
     texts, rels = dict.fromkeys(link.text for link in links), dict.fromkeys(link.rel for link in links)
-    return Line((links[0].page, len(links), " · ".join(filter(None, texts)), " · ".join(filter(None, rels))), page)
+    return ReportRow((links[0].page, len(links), " · ".join(filter(None, texts)), " · ".join(filter(None, rels))), page)
 
 
 def _links(of: Of, crawl: Crawl) -> Iterator[Cells]:
@@ -149,11 +151,11 @@ def _externals_unchecked(crawl: Crawl) -> str:
 
 def _report(of: Of, **words: Any) -> Report:
     return Report(
-        group=Group.LINKS,
+        group=ReportGroup.LINKS,
         columns=TARGET,
         lines=partial(_lines, of),
         part=partial(_part, of),
-        whole=Whole(LINKS, partial(_links, of)),
+        whole=ReportTable(LINKS, partial(_links, of)),
         **words,
     )
 

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from crawler.core.html.page_metadata import NOINDEX, Conflict, follows, recorded
+from crawler.core.html.page_metadata import NOINDEX, CanonicalProblem, follows, recorded
 from crawler.core.pages.outcomes import ERRORS, Outcome
 from crawler.models import Crawl
 from crawler.reports import result_cache
-from crawler.reports.catalogue.page_queries import IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
-from crawler.reports.catalogue.report import Column, Group, Line, Lines, Listed, Report, page_column
+from crawler.reports.catalogue.page_queries import IS_CANONICAL_ELSEWHERE, ReferredPage, html_pages, seen_at
+from crawler.reports.catalogue.report import (
+    Report,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportRows,
+    RowList,
+    page_column,
+)
 
 CONFLICTS = {
-    Conflict.SEVERAL: "The page names more than one",
-    Conflict.TO_ERROR: "It leads to a page that cannot be had",
-    Conflict.TO_REDIRECT: "It leads to a redirect",
-    Conflict.TO_FORBIDDEN: "It leads to a page robots.txt forbids",
-    Conflict.TO_NOINDEX: "It leads to a page that says noindex",
-    Conflict.LOOP: "The page it names leads back here",
-    Conflict.CHAIN: "The page it names names yet another",
+    CanonicalProblem.SEVERAL: "The page names more than one",
+    CanonicalProblem.TO_ERROR: "It leads to a page that cannot be had",
+    CanonicalProblem.TO_REDIRECT: "It leads to a redirect",
+    CanonicalProblem.TO_FORBIDDEN: "It leads to a page robots.txt forbids",
+    CanonicalProblem.TO_NOINDEX: "It leads to a page that says noindex",
+    CanonicalProblem.LOOP: "The page it names leads back here",
+    CanonicalProblem.CHAIN: "The page it names names yet another",
 }
 
 
-def _lines(crawl: Crawl) -> Lines:
+def _lines(crawl: Crawl) -> ReportRows:
     found = result_cache.cached("canonical-conflicts", lambda: _found(crawl), crawl)
-    return Listed([Line((url, canonical, CONFLICTS[Conflict(said)]), page) for page, url, canonical, said in found])
+    return RowList(
+        [ReportRow((url, canonical, CONFLICTS[CanonicalProblem(said)]), page) for page, url, canonical, said in found]
+    )
 
 
 def _found(crawl: Crawl) -> list[tuple[int, str, str, str]]:
@@ -30,7 +40,7 @@ def _found(crawl: Crawl) -> list[tuple[int, str, str, str]]:
     named = _elsewhere(crawl)
     elsewhere = dict(named.values())
     seen = seen_at(crawl, elsewhere.values())
-    found = [(page, url, canonical, str(Conflict.SEVERAL)) for page, url, canonical in _several(crawl)]
+    found = [(page, url, canonical, str(CanonicalProblem.SEVERAL)) for page, url, canonical in _several(crawl)]
     for page, (url, canonical) in named.items():
         conflict = _of_target(seen.get(canonical)) or follows(url, elsewhere)
         if conflict is not None:
@@ -38,17 +48,17 @@ def _found(crawl: Crawl) -> list[tuple[int, str, str, str]]:
     return sorted(found)
 
 
-def _of_target(target: Seen | None) -> Conflict | None:
+def _of_target(target: ReferredPage | None) -> CanonicalProblem | None:
     """The conflict with the canonical page; None when the crawl does not have that page."""
     if target is None:
         return None
     if target.outcome in ERRORS:
-        return Conflict.TO_ERROR
+        return CanonicalProblem.TO_ERROR
     if target.outcome == Outcome.REDIRECT:
-        return Conflict.TO_REDIRECT
+        return CanonicalProblem.TO_REDIRECT
     if target.outcome == Outcome.ROBOTS:
-        return Conflict.TO_FORBIDDEN
-    return Conflict.TO_NOINDEX if recorded(target.directives, NOINDEX) else None
+        return CanonicalProblem.TO_FORBIDDEN
+    return CanonicalProblem.TO_NOINDEX if recorded(target.directives, NOINDEX) else None
 
 
 def _elsewhere(crawl: Crawl) -> dict[int, tuple[str, str]]:
@@ -65,7 +75,7 @@ def _several(crawl: Crawl) -> list[tuple[int, str, str]]:
 CANONICAL_CONFLICTS = Report(
     slug="canonical-conflicts",
     title="Canonical conflicts",
-    group=Group.INDEXING,
+    group=ReportGroup.INDEXING,
     about="Pages whose canonical address cannot be followed: there are several, or it leads to a redirect, an error, a "
     "page that must not be indexed, or one that names yet another.",
     remedy="Let every copy name one page, which answers 200, may be indexed, and names itself or nothing.",
@@ -74,7 +84,7 @@ CANONICAL_CONFLICTS = Report(
     columns=(
         page_column("url"),
         page_column("canonical"),
-        Column("conflict", "What is wrong"),
+        ReportColumn("conflict", "What is wrong"),
     ),
     lines=_lines,
 )

@@ -10,14 +10,14 @@ from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.broken_links import redirects
 from crawler.reports.catalogue.page_queries import seen_at
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Ranked, Report
+from crawler.reports.catalogue.report import CellType, RankedRows, Report, ReportColumn, ReportGroup, ReportRow
 
 UNKNOWN = "not known"  # the last target is on another site, or was not requested
 MIN_HOPS = 2  # of a chain
 
-_BEGINS = Column("url", "Begins at", Kind.URL)
-_HOPS = Column("hops", "Redirects", Kind.NUMBER)
-_BY_WAY_OF = Column("by_way_of", "By way of", Kind.URL)
+_BEGINS = ReportColumn("url", "Begins at", CellType.URL)
+_HOPS = ReportColumn("hops", "Redirects", CellType.NUMBER)
+_BY_WAY_OF = ReportColumn("by_way_of", "By way of", CellType.URL)
 
 
 def _chains(crawl: Crawl, *, loops: bool) -> list[Chain]:
@@ -32,26 +32,26 @@ def _followed(crawl: Crawl, *, loops: bool) -> list[Chain]:
     return sorted(wanted, key=lambda chain: -chain.hops)
 
 
-def _chain_lines(crawl: Crawl) -> Ranked:
-    return Ranked(_chains(crawl, loops=False), partial(_ended, crawl))
+def _chain_lines(crawl: Crawl) -> RankedRows:
+    return RankedRows(_chains(crawl, loops=False), partial(_ended, crawl))
 
 
-def _ended(crawl: Crawl, chains: Sequence[Chain]) -> list[Line]:
+def _ended(crawl: Crawl, chains: Sequence[Chain]) -> list[ReportRow]:
     seen = seen_at(crawl, (chain.urls[-1] for chain in chains))
     return [
-        Line((first, chain.hops, "\n".join(between), last, seen[last].answer if last in seen else UNKNOWN))
+        ReportRow((first, chain.hops, "\n".join(between), last, seen[last].answer if last in seen else UNKNOWN))
         for chain in chains
         for first, *between, last in [chain.urls]
     ]
 
 
-def _loop_lines(crawl: Crawl) -> Ranked:
-    return Ranked(_chains(crawl, loops=True), _gone_round)
+def _loop_lines(crawl: Crawl) -> RankedRows:
+    return RankedRows(_chains(crawl, loops=True), _gone_round)
 
 
-def _gone_round(chains: Sequence[Chain]) -> list[Line]:
+def _gone_round(chains: Sequence[Chain]) -> list[ReportRow]:
     return [
-        Line((first, chain.hops, "\n".join(between), last))
+        ReportRow((first, chain.hops, "\n".join(between), last))
         for chain in chains
         for first, *between, last in [chain.urls]
     ]
@@ -60,7 +60,7 @@ def _gone_round(chains: Sequence[Chain]) -> list[Line]:
 REDIRECT_CHAINS = Report(
     slug="redirect-chains",
     title="Redirect chains",
-    group=Group.LINKS,
+    group=ReportGroup.LINKS,
     about="Redirects that lead to another redirect before they arrive, with each hop and the answer at the end.",
     remedy="Let the first redirect lead to the end at once, and link to the end. Search engines give up after a few "
     "hops, and readers wait for each.",
@@ -70,20 +70,20 @@ REDIRECT_CHAINS = Report(
         _BEGINS,
         _HOPS,
         _BY_WAY_OF,
-        Column("ends_at", "Ends at", Kind.URL),
-        Column("answer", "Answer there", Kind.ANSWER),
+        ReportColumn("ends_at", "Ends at", CellType.URL),
+        ReportColumn("answer", "Answer there", CellType.ANSWER),
     ),
     lines=_chain_lines,
 )
 REDIRECT_LOOPS = Report(
     slug="redirect-loops",
     title="Redirect loops",
-    group=Group.LINKS,
+    group=ReportGroup.LINKS,
     about="Redirects that come back to themselves. No browser can open these pages.",
     remedy="Look at the rules of the server for the pages named: usually two of them (https and www, a slash at the "
     "end) undo each other. A page that only wants a cookie looks like this, too.",
     praise="No redirect comes back to itself.",
     noun="loop",
-    columns=(_BEGINS, _HOPS, _BY_WAY_OF, Column("comes_back_to", "Comes back to", Kind.URL)),
+    columns=(_BEGINS, _HOPS, _BY_WAY_OF, ReportColumn("comes_back_to", "Comes back to", CellType.URL)),
     lines=_loop_lines,
 )

@@ -18,30 +18,30 @@ from crawler.reports.catalogue.report import (
     PAGES,
     Cell,
     Cells,
-    Column,
-    Group,
-    Kind,
-    Line,
-    Lines,
-    Part,
-    Ranked,
+    CellType,
+    PageRows,
+    RankedRows,
     Report,
-    Selected,
-    Whole,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportRows,
+    ReportTable,
+    RowDetail,
     page_column,
 )
 
 _COMPARED = by_surface(command="--near-duplicates", page="“Find near-duplicates”", api="`near_duplicates`")
 
 
-_GROUPS = (Column("first", "The first of them", Kind.URL), PAGES)
+_GROUPS = (ReportColumn("first", "The first of them", CellType.URL), PAGES)
 _MEMBERS = (
     page_column("url"),
     page_column("title"),
     page_column("words"),
     page_column("canonical"),
 )
-_WHOLE = (Column("group", "Like", Kind.URL), *_MEMBERS)
+_WHOLE = (ReportColumn("group", "Like", CellType.URL), *_MEMBERS)
 _FIELDS = ("url", "title", "facts__words", "facts__canonical")
 
 Size = tuple[int, int]
@@ -53,13 +53,13 @@ def _read(crawl: Crawl) -> QuerySet[Page]:
     return html_pages(crawl).filter(facts__words__gt=0)
 
 
-def _member(page: int, url: str, title: str, words: int, canonical: str) -> Line:
-    return Line((url, title, words, canonical), page)
+def _member(page: int, url: str, title: str, words: int, canonical: str) -> ReportRow:
+    return ReportRow((url, title, words, canonical), page)
 
 
-def _group_lines(groups: Sequence[Size]) -> list[Line]:
+def _group_lines(groups: Sequence[Size]) -> list[ReportRow]:
     urls = dict(Page.objects.filter(id__in=[first for first, _ in groups]).values_list("id", "url"))
-    return [Line((urls[first], pages), first, str(first)) for first, pages in groups if first in urls]
+    return [ReportRow((urls[first], pages), first, str(first)) for first, pages in groups if first in urls]
 
 
 def _title(page: int) -> str:
@@ -74,16 +74,16 @@ def _groups(crawl: Crawl) -> QuerySet[Any, Any]:
     return digests.filter(pages__gt=1).order_by("-pages", "first")
 
 
-def _lines(crawl: Crawl) -> Lines:
+def _lines(crawl: Crawl) -> ReportRows:
     sizes = result_cache.cached("same-content", lambda: list(_groups(crawl).values_list("first", "pages")), crawl)
-    return Ranked(sizes, _group_lines)
+    return RankedRows(sizes, _group_lines)
 
 
-def _part(crawl: Crawl, key: str) -> Part | None:
+def _part(crawl: Crawl, key: str) -> RowDetail | None:
     found = _read(crawl).filter(id=int(key)).values_list("facts__digest", flat=True) if key.isdecimal() else []
     for digest in found:
         pages = _read(crawl).filter(facts__digest=digest).order_by("id")
-        return Part(_title(int(key)), _MEMBERS, Selected(crawl, pages, _FIELDS, _member))
+        return RowDetail(_title(int(key)), _MEMBERS, PageRows(crawl, pages, _FIELDS, _member))
     return None
 
 
@@ -93,15 +93,15 @@ def _whole(crawl: Crawl) -> Iterator[Cells]:
     pages = _read(crawl).filter(facts__digest__in=digests).order_by("facts__digest", "id")
     first: Cell = None
     last: Cell = ""
-    for line in Selected(crawl, pages, ("facts__digest", *_FIELDS), _with_digest):
+    for line in PageRows(crawl, pages, ("facts__digest", *_FIELDS), _with_digest):
         digest, *cells = line.cells
         if digest != last:
             first, last = cells[0], digest
         yield first, *cells
 
 
-def _with_digest(page: int, digest: bytes, *cells: Any) -> Line:
-    return Line((bytes(digest).hex(), *cells), page)
+def _with_digest(page: int, digest: bytes, *cells: Any) -> ReportRow:
+    return ReportRow((bytes(digest).hex(), *cells), page)
 
 
 # Nearly the same text, by simhash
@@ -120,19 +120,19 @@ def _compared(crawl: Crawl) -> list[array[int]]:
     return [result_cache.packed(pages) for pages in alike(sketches) if len({digests[page] for page in pages}) > 1]
 
 
-def _alike_lines(crawl: Crawl) -> Lines:
-    return Ranked([(pages[0], len(pages)) for pages in _alike(crawl)], _group_lines)
+def _alike_lines(crawl: Crawl) -> ReportRows:
+    return RankedRows([(pages[0], len(pages)) for pages in _alike(crawl)], _group_lines)
 
 
-def _alike_part(crawl: Crawl, key: str) -> Part | None:
+def _alike_part(crawl: Crawl, key: str) -> RowDetail | None:
     first = int(key) if key.isdecimal() else 0
     for pages in _alike(crawl):
         if pages[0] == first:
-            return Part(_title(first), _MEMBERS, Ranked(pages, _members))
+            return RowDetail(_title(first), _MEMBERS, RankedRows(pages, _members))
     return None
 
 
-def _members(ids: Sequence[int]) -> list[Line]:
+def _members(ids: Sequence[int]) -> list[ReportRow]:
     rows = Page.objects.filter(id__in=list(ids)).order_by("id").values_list("id", *_FIELDS)
     return [_member(*row) for row in rows]
 
@@ -149,7 +149,7 @@ def _not_compared(crawl: Crawl) -> str:
     return f"This crawl did not compare what pages say. Crawl again with {_COMPARED}."
 
 
-_report = partial(Report, group=Group.CONTENT, columns=_GROUPS, noun="group")
+_report = partial(Report, group=ReportGroup.CONTENT, columns=_GROUPS, noun="group")
 
 DUPLICATE_CONTENT = _report(
     slug="duplicate-content",
@@ -159,7 +159,7 @@ DUPLICATE_CONTENT = _report(
     praise="No two pages say the same.",
     lines=_lines,
     part=_part,
-    whole=Whole(_WHOLE, _whole),
+    whole=ReportTable(_WHOLE, _whole),
 )
 NEAR_DUPLICATES = _report(
     slug="near-duplicates",
@@ -169,6 +169,6 @@ NEAR_DUPLICATES = _report(
     praise="No page says nearly the same as another.",
     lines=_alike_lines,
     part=_alike_part,
-    whole=Whole(_WHOLE, _alike_whole),
+    whole=ReportTable(_WHOLE, _alike_whole),
     lacking=_not_compared,
 )

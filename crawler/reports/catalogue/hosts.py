@@ -15,7 +15,18 @@ from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.breakdowns import part_of
 from crawler.reports.catalogue.page_queries import site_pages
-from crawler.reports.catalogue.report import PAGES, Cells, Column, Group, Kind, Line, Lines, Listed, Part, Report
+from crawler.reports.catalogue.report import (
+    PAGES,
+    Cells,
+    CellType,
+    Report,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportRows,
+    RowDetail,
+    RowList,
+)
 
 
 @dataclass
@@ -26,9 +37,9 @@ class _Host:
     times: array[int] = field(default_factory=lambda: array("l"))  # ms, of pages with a response
 
 
-def _lines(crawl: Crawl) -> Lines:
-    return Listed(
-        [Line(cells, part=str(cells[0])) for cells in result_cache.cached("hosts", lambda: _read(crawl), crawl)]
+def _lines(crawl: Crawl) -> ReportRows:
+    return RowList(
+        [ReportRow(cells, part=str(cells[0])) for cells in result_cache.cached("hosts", lambda: _read(crawl), crawl)]
     )
 
 
@@ -52,7 +63,7 @@ def _cells(name: str, host: _Host) -> Cells:
     return name, host.pages, host.errors, typical, host.bytes
 
 
-def _part(crawl: Crawl, key: str) -> Part | None:
+def _part(crawl: Crawl, key: str) -> RowDetail | None:
     of_host = Q(url__startswith=f"https://{key}/") | Q(url__startswith=f"http://{key}/")
     return part_of(crawl, f"Pages of {key}", site_pages(crawl).filter(of_host))
 
@@ -60,17 +71,17 @@ def _part(crawl: Crawl, key: str) -> Part | None:
 HOSTS = Report(
     slug="hosts",
     title="Hosts",
-    group=Group.FIGURES,
+    group=ReportGroup.FIGURES,
     about="The hosts of the site: their pages, how many of them are broken, how long the one in the middle took.",
     remedy="A host with many errors or long times is worth a look of its own.",
     praise="The crawl has no pages yet.",
     noun="host",
     columns=(
-        Column("host", "Host"),
+        ReportColumn("host", "Host"),
         PAGES,
-        Column("errors", "Broken", Kind.NUMBER),
-        Column("median_ms", "Median time", Kind.MILLISECONDS),
-        Column("bytes", "Bytes", Kind.BYTES),
+        ReportColumn("errors", "Broken", CellType.NUMBER),
+        ReportColumn("median_ms", "Median time", CellType.MILLISECONDS),
+        ReportColumn("bytes", "Bytes", CellType.BYTES),
     ),
     lines=_lines,
     part=_part,

@@ -21,15 +21,15 @@ from crawler.reports.catalogue.report import (
     PAGES,
     RESPONSE,
     Cells,
-    Column,
-    Group,
-    Line,
-    Lines,
-    Listed,
-    Part,
+    PageRows,
     Report,
-    Selected,
-    Whole,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportRows,
+    ReportTable,
+    RowDetail,
+    RowList,
     page_column,
 )
 
@@ -59,9 +59,9 @@ IS_LEFT_OUT = Q(outcome__in=[*ERRORS, Outcome.REDIRECT, Outcome.ROBOTS]) | (
 _PAGE = (
     page_column("url"),
     RESPONSE,
-    Column("note", "What is known"),
+    ReportColumn("note", "What is known"),
 )
-_WHOLE = (_PAGE[0], Column("why", "Why"), *_PAGE[1:])
+_WHOLE = (_PAGE[0], ReportColumn("why", "Why"), *_PAGE[1:])
 _FIELDS = ("url", "outcome", "http_status", "redirect_to", "error", "directives", "facts__canonical")
 
 
@@ -69,21 +69,21 @@ def _left_out(crawl: Crawl) -> QuerySet[Any, Any]:
     return site_pages(crawl).filter(IS_LEFT_OUT).annotate(why=_WHY)
 
 
-def _lines(crawl: Crawl) -> Lines:
+def _lines(crawl: Crawl) -> ReportRows:
     counted = _left_out(crawl).order_by().values_list("why").annotate(pages=Count("id"))
     pages = result_cache.cached("non-indexable", lambda: dict(counted), crawl)
-    return Listed([Line((REASONS[why], pages[why]), part=why) for why in REASONS if why in pages])
+    return RowList([ReportRow((REASONS[why], pages[why]), part=why) for why in REASONS if why in pages])
 
 
-def _part(crawl: Crawl, why: str) -> Part | None:
+def _part(crawl: Crawl, why: str) -> RowDetail | None:
     if why not in REASONS:
         return None
     pages = _left_out(crawl).filter(why=why).order_by("id")
-    return Part(REASONS[why].capitalize(), _PAGE, Selected(crawl, pages, _FIELDS, partial(_line, why)))
+    return RowDetail(REASONS[why].capitalize(), _PAGE, PageRows(crawl, pages, _FIELDS, partial(_line, why)))
 
 
-def _line(why: str, page: int, url: str, outcome: str, http_status: int | None, *said: str | None) -> Line:
-    return Line((url, answer(outcome, http_status), _note(why, *said)), page)
+def _line(why: str, page: int, url: str, outcome: str, http_status: int | None, *said: str | None) -> ReportRow:
+    return ReportRow((url, answer(outcome, http_status), _note(why, *said)), page)
 
 
 def _note(why: str, redirect_to: str | None, error: str | None, directives: str | None, canonical: str | None) -> Any:
@@ -99,15 +99,15 @@ def _whole(crawl: Crawl) -> Iterator[Cells]:
 NON_INDEXABLE = Report(
     slug="non-indexable",
     title="Pages search engines leave out",
-    group=Group.INDEXING,
+    group=ReportGroup.INDEXING,
     about="Pages that cannot come up in search results, each with the first reason there is.",
     remedy="Often that is meant. Look for those that should be found: take the noindex or the line of robots.txt away, "
     "or let the canonical address be the page's own.",
     praise="Search engines may take in every page.",
-    columns=(Column("why", "Why"), PAGES),
+    columns=(ReportColumn("why", "Why"), PAGES),
     lines=_lines,
     which=IS_LEFT_OUT,
     part=_part,
-    whole=Whole(_WHOLE, _whole),
+    whole=ReportTable(_WHOLE, _whole),
     is_finding=False,
 )

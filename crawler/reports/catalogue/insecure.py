@@ -8,20 +8,30 @@ from django.db.models import Q
 
 from crawler.models import Crawl
 from crawler.reports.catalogue.page_queries import HAS_FACTS, IS_HTML, site_pages
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Report, Selected, Whole, page_column
+from crawler.reports.catalogue.report import (
+    Cells,
+    CellType,
+    PageRows,
+    Report,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportTable,
+    page_column,
+)
 
-_PAGE, _LOADS = page_column("url"), Column("loads", "Loads over http", Kind.URL)
+_PAGE, _LOADS = page_column("url"), ReportColumn("loads", "Loads over http", CellType.URL)
 
 IS_MIXED = IS_HTML & HAS_FACTS & ~Q(facts__insecure=[])
 
 
-def _lines(crawl: Crawl) -> Selected:
+def _lines(crawl: Crawl) -> PageRows:
     rows = site_pages(crawl).filter(IS_MIXED)
-    return Selected(crawl, rows.order_by("id"), ("url", "facts__insecure"), _line)
+    return PageRows(crawl, rows.order_by("id"), ("url", "facts__insecure"), _line)
 
 
-def _line(page: int, url: str, insecure: list[str]) -> Line:
-    return Line((url, len(insecure), "\n".join(insecure)), page)
+def _line(page: int, url: str, insecure: list[str]) -> ReportRow:
+    return ReportRow((url, len(insecure), "\n".join(insecure)), page)
 
 
 def _whole(crawl: Crawl) -> Iterator[Cells]:
@@ -33,13 +43,13 @@ def _whole(crawl: Crawl) -> Iterator[Cells]:
 MIXED_CONTENT = Report(
     slug="mixed-content",
     title="Mixed content",
-    group=Group.CONTENT,
+    group=ReportGroup.CONTENT,
     about="Pages sent over https that load pictures, scripts, frames or style sheets over http. Browsers block them or "
     "warn of them.",
     remedy="Write https in their addresses, or nothing before the two slashes.",
     praise="Nothing is loaded over http by a page that came over https.",
-    columns=(_PAGE, Column("number", "How many", Kind.NUMBER), _LOADS),
+    columns=(_PAGE, ReportColumn("number", "How many", CellType.NUMBER), _LOADS),
     which=IS_MIXED,
     lines=_lines,
-    whole=Whole((_PAGE, _LOADS), _whole),
+    whole=ReportTable((_PAGE, _LOADS), _whole),
 )

@@ -9,32 +9,43 @@ from django.db.models import Q
 
 from crawler.models import Crawl, PageFacts
 from crawler.reports.catalogue.page_queries import IS_HTML, site_pages
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Listed, Part, Report, Selected, Whole
+from crawler.reports.catalogue.report import (
+    Cells,
+    CellType,
+    PageRows,
+    Report,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportTable,
+    RowDetail,
+    RowList,
+)
 
-_PAGE = Column("page", "On the page", Kind.URL)
-_WRITTEN, _PROBLEM = Column("written", "Written as"), Column("problem", "What is wrong")
-_LINK = (_WRITTEN, Column("text", "Anchor text"), Column("rel", "rel"), _PROBLEM)
+_PAGE = ReportColumn("page", "On the page", CellType.URL)
+_WRITTEN, _PROBLEM = ReportColumn("written", "Written as"), ReportColumn("problem", "What is wrong")
+_LINK = (_WRITTEN, ReportColumn("text", "Anchor text"), ReportColumn("rel", "rel"), _PROBLEM)
 
 HAS_MALFORMED = IS_HTML & Q(facts__malformed__isnull=False)
 
 
-def _lines(crawl: Crawl) -> Selected:
+def _lines(crawl: Crawl) -> PageRows:
     rows = site_pages(crawl).filter(HAS_MALFORMED)
-    return Selected(crawl, rows.order_by("id"), ("url", "facts__malformed"), _line)
+    return PageRows(crawl, rows.order_by("id"), ("url", "facts__malformed"), _line)
 
 
-def _line(page: int, url: str, malformed: dict[str, Any]) -> Line:
+def _line(page: int, url: str, malformed: dict[str, Any]) -> ReportRow:
     first = malformed["links"][0]
-    return Line((url, malformed["number"], first["written"], first["problem"]), page, str(page))
+    return ReportRow((url, malformed["number"], first["written"], first["problem"]), page, str(page))
 
 
-def _part(crawl: Crawl, key: str) -> Part | None:
+def _part(crawl: Crawl, key: str) -> RowDetail | None:
     pages = PageFacts.objects.filter(crawl=crawl, malformed__isnull=False).select_related("page")
     facts = pages.filter(page_id=int(key)).first() if key.isdecimal() and len(key) < 19 else None
     if facts is None:
         return None
-    lines = [Line(cells) for cells in _cells(facts.malformed or {})]
-    return Part(f"Malformed links on {facts.page.url}", _LINK, Listed(lines))
+    lines = [ReportRow(cells) for cells in _cells(facts.malformed or {})]
+    return RowDetail(f"Malformed links on {facts.page.url}", _LINK, RowList(lines))
 
 
 def _whole(crawl: Crawl) -> Iterator[Cells]:
@@ -54,14 +65,14 @@ def _cells(malformed: dict[str, Any]) -> Iterator[Cells]:
 MALFORMED_LINKS = Report(
     slug="malformed-links",
     title="Malformed links",
-    group=Group.LINKS,
+    group=ReportGroup.LINKS,
     about="Pages with links that no browser can follow because of how they are written: what is no valid URL "
     "(http://[::1), or has a scheme that is mistyped (htp:/x).",
     remedy="Correct the address where the link is written.",
     praise="Every link can be read as an address.",
-    columns=(_PAGE, Column("number", "Links", Kind.NUMBER, opens=True), _WRITTEN, _PROBLEM),
+    columns=(_PAGE, ReportColumn("number", "Links", CellType.NUMBER, opens=True), _WRITTEN, _PROBLEM),
     which=HAS_MALFORMED,
     lines=_lines,
     part=_part,
-    whole=Whole((_PAGE, *_LINK), _whole),
+    whole=ReportTable((_PAGE, *_LINK), _whole),
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl
 from crawler.reports.catalogue.page_queries import answer
-from crawler.reports.catalogue.report import RESPONSE, Group, Line, Report, Selected, page_column
+from crawler.reports.catalogue.report import RESPONSE, PageRows, Report, ReportGroup, ReportRow, page_column
 from crawler.reports.links import knows_orphans, orphans
 
 _SITEMAPS = by_surface(command="--sitemaps", page="“Read the site's sitemaps”", api="`sitemaps`")
 
 
-def _lines(crawl: Crawl) -> Selected:
-    return Selected(crawl, orphans(crawl), ("url", "outcome", "http_status", "title", "lastmod"), _line)
+def _lines(crawl: Crawl) -> PageRows:
+    return PageRows(crawl, orphans(crawl), ("url", "outcome", "http_status", "title", "lastmod"), _line)
 
 
-def _line(page: int, url: str, outcome: str, http_status: int | None, title: str, lastmod: str) -> Line:
-    return Line((url, answer(outcome, http_status), title, lastmod), page)
+def _line(page: int, url: str, outcome: str, http_status: int | None, title: str, lastmod: str) -> ReportRow:
+    return ReportRow((url, answer(outcome, http_status), title, lastmod), page)
 
 
 def _lacking(crawl: Crawl) -> str:
@@ -28,7 +28,7 @@ def _lacking(crawl: Crawl) -> str:
 ORPHANS = Report(
     slug="orphans",
     title="Orphans",
-    group=Group.LINKS,
+    group=ReportGroup.LINKS,
     about="Pages that a sitemap names and no other page links to. Of a crawl with limits they are those it knows of.",
     remedy="Link to each from where a reader would look for it, or take it out of the sitemap.",
     praise="Every page in a sitemap is linked from another.",

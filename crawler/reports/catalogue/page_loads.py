@@ -14,28 +14,28 @@ from crawler.models import Crawl, PageLoad
 from crawler.reports.catalogue.page_queries import site_pages
 from crawler.reports.catalogue.report import (
     Cells,
-    Column,
-    Group,
-    Kind,
-    Line,
-    Listed,
-    Part,
+    CellType,
+    PageRows,
     Report,
-    Selected,
-    Whole,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportTable,
+    RowDetail,
+    RowList,
     page_column,
 )
 
 _RENDERED = by_surface(command="--render auto", page="“Render in a browser”", api='`render` "auto"')
 
 
-_PAGE = Column("page", "On the page", Kind.URL)
-_MESSAGE = (Column("message", "Message"),)
+_PAGE = ReportColumn("page", "On the page", CellType.URL)
+_MESSAGE = (ReportColumn("message", "Message"),)
 _REQUEST = (
-    Column("request", "Request", Kind.URL),
-    Column("kind", "Type"),
-    Column("status", "Status", Kind.NUMBER),
-    Column("error", "Error"),
+    ReportColumn("request", "Request", CellType.URL),
+    ReportColumn("kind", "Type"),
+    ReportColumn("status", "Status", CellType.NUMBER),
+    ReportColumn("error", "Error"),
 )
 
 HAS_CONSOLE_ERRORS = Q(load__console_errors__gt=0)
@@ -60,19 +60,21 @@ def _lacking(crawl: Crawl) -> str:
     return f"This crawl rendered no pages. Crawl again with {_RENDERED}."
 
 
-def _report(number: str, which: Q, shown: tuple[Column, ...], rows_of: Rows, **described: Any) -> Report:
+def _report(number: str, which: Q, shown: tuple[ReportColumn, ...], rows_of: Rows, **described: Any) -> Report:
     """A line for each page with its `number`, the largest first, and what it counts behind it."""
 
-    def lines(crawl: Crawl) -> Selected:
+    def lines(crawl: Crawl) -> PageRows:
         pages = site_pages(crawl).filter(which).order_by(f"-load__{number}", "id")
-        return Selected(crawl, pages, ("url", f"load__{number}"), _line)
+        return PageRows(crawl, pages, ("url", f"load__{number}"), _line)
 
-    def part(crawl: Crawl, key: str) -> Part | None:
+    def part(crawl: Crawl, key: str) -> RowDetail | None:
         loads = PageLoad.objects.filter(crawl=crawl, **{f"{number}__gt": 0}).select_related("page")
         load = loads.filter(page_id=int(key)).first() if key.isdecimal() and len(key) < 19 else None
         if load is None:
             return None
-        return Part(f"{described['title']}: {load.page.url}", shown, Listed([Line(cells) for cells in rows_of(load)]))
+        return RowDetail(
+            f"{described['title']}: {load.page.url}", shown, RowList([ReportRow(cells) for cells in rows_of(load)])
+        )
 
     def whole(crawl: Crawl) -> Iterator[Cells]:
         pages = site_pages(crawl).filter(which).select_related("load").order_by("id")
@@ -80,19 +82,19 @@ def _report(number: str, which: Q, shown: tuple[Column, ...], rows_of: Rows, **d
             yield from ((page.url, *cells) for cells in rows_of(page.load))
 
     return Report(
-        group=Group.BROWSER,
+        group=ReportGroup.BROWSER,
         columns=(_PAGE, page_column(number)._replace(opens=True)),
         which=which,
         lines=lines,
         part=part,
         lacking=_lacking,
-        whole=Whole((_PAGE, *shown), whole),
+        whole=ReportTable((_PAGE, *shown), whole),
         **described,
     )
 
 
-def _line(page: int, url: str, number: int) -> Line:
-    return Line((url, number), page, str(page))
+def _line(page: int, url: str, number: int) -> ReportRow:
+    return ReportRow((url, number), page, str(page))
 
 
 CONSOLE_ERRORS = _report(

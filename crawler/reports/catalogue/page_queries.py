@@ -39,7 +39,7 @@ def answer(outcome: str, http_status: int | None) -> str:
     return str(http_status) if http_status else text.outcome(outcome)
 
 
-class Seen(NamedTuple):
+class ReferredPage(NamedTuple):
     """The fields of a page that another page refers to."""
 
     id: int
@@ -54,14 +54,14 @@ class Seen(NamedTuple):
         return answer(self.outcome, self.http_status)
 
 
-def seen_at(crawl: Crawl, urls: Iterable[str]) -> dict[str, Seen]:
+def seen_at(crawl: Crawl, urls: Iterable[str]) -> dict[str, ReferredPage]:
     """URL -> page, of the normalised URLs that the crawl has; one query for PAGES_PER_QUERY of them."""
     found = {}
     rest = iter(dict.fromkeys(urls))
     while chunk := list(islice(rest, PAGES_PER_QUERY)):
         pages = Page.objects.filter(crawl=crawl, key__in=[key_of(url) for url in chunk])
-        for row in pages.values_list(*Seen._fields):
-            seen = Seen(*row)
+        for row in pages.values_list(*ReferredPage._fields):
+            seen = ReferredPage(*row)
             found[seen.url] = seen
     return found
 

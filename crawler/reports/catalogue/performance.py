@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Q
 
 from crawler.reports.catalogue.page_queries import IS_HTML
-from crawler.reports.catalogue.report import Group, page_report
+from crawler.reports.catalogue.report import ReportGroup, page_report
 
 SLOW_FIRST_BYTE_MS = 800  # the limit of "good" in https://web.dev/articles/ttfb
 SLOW_MS = 2000
@@ -23,7 +23,7 @@ SLOW_FIRST_BYTE = page_report(
     largest="first_byte_ms",
     slug="slow-first-byte",
     title="Slow to answer",
-    group=Group.WEIGHT,
+    group=ReportGroup.WEIGHT,
     about=f"Pages whose first byte took {SLOW_FIRST_BYTE_MS} ms or more, seen from where the crawl ran.",
     remedy="That is the server at work: look for slow queries, cache what is computed each time, serve from near. "
     "A crawl is a load of its own; with fewer connections you see whether that was it.",
@@ -35,7 +35,7 @@ SLOW_PAGES = page_report(
     largest="elapsed_ms",
     slug="slow-pages",
     title="Slow pages",
-    group=Group.WEIGHT,
+    group=ReportGroup.WEIGHT,
     about=f"Pages whose whole answer took {SLOW_MS // 1000} seconds or more.",
     remedy="Beside the time to the first byte it is the size that counts: compress, and send less.",
     praise=f"Every page was there within {SLOW_MS // 1000} seconds.",
@@ -46,7 +46,7 @@ LARGE_PAGES = page_report(
     largest="bytes",
     slug="large-pages",
     title="Large pages",
-    group=Group.WEIGHT,
+    group=ReportGroup.WEIGHT,
     about=f"HTML pages of {LARGE_BYTES // 1000} kB or more as they were sent, without pictures and the like.",
     remedy="Split long lists into pages, take out what is written into the page again and again, and compress.",
     praise=f"Every page is smaller than {LARGE_BYTES // 1000} kB.",
@@ -57,7 +57,7 @@ DEEP_PAGES = page_report(
     largest="depth",
     slug="deep-pages",
     title="Deep pages",
-    group=Group.WEIGHT,
+    group=ReportGroup.WEIGHT,
     about=f"Pages that are more than {DEEP_LINKS} links away from where the crawl began.",
     remedy="Link to those that matter from pages nearer to the start: readers and search engines come less often to "
     "what lies deep.",

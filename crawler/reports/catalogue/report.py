@@ -19,7 +19,7 @@ Cell = str | int | None
 Cells = tuple[Cell, ...]
 
 
-class Kind(StrEnum):
+class CellType(StrEnum):
     """The type of the cells of a column."""
 
     URL = "url"
@@ -30,63 +30,63 @@ class Kind(StrEnum):
     ANSWER = "answer"  # "404", or an outcome in words
 
 
-class Column(NamedTuple):
+class ReportColumn(NamedTuple):
     name: str  # for programs
     title: str  # for users
-    kind: Kind = Kind.TEXT
+    kind: CellType = CellType.TEXT
     opens: bool = False  # its cells link to the parts of their lines
 
 
-def page_column(name: str) -> Column:
+def page_column(name: str) -> ReportColumn:
     """The column of a field of a page."""
     field = FIELDS[name]
-    return Column(field.name, field.label, _KINDS.get(field.unit) or _KINDS.get(field.type, Kind.TEXT))
+    return ReportColumn(field.name, field.label, _KINDS.get(field.unit) or _KINDS.get(field.type, CellType.TEXT))
 
 
-_KINDS: dict[Unit | ValueType, Kind] = {
-    Unit.MILLISECONDS: Kind.MILLISECONDS,
-    Unit.BYTES: Kind.BYTES,
-    ValueType.URL: Kind.URL,
-    ValueType.INTEGER: Kind.NUMBER,
+_KINDS: dict[Unit | ValueType, CellType] = {
+    Unit.MILLISECONDS: CellType.MILLISECONDS,
+    Unit.BYTES: CellType.BYTES,
+    ValueType.URL: CellType.URL,
+    ValueType.INTEGER: CellType.NUMBER,
 }
 
 
-RESPONSE = Column("answer", "Response", Kind.ANSWER)
-PAGES = Column("pages", "Pages", Kind.NUMBER, opens=True)
+RESPONSE = ReportColumn("answer", "Response", CellType.ANSWER)
+PAGES = ReportColumn("pages", "Pages", CellType.NUMBER, opens=True)
 
 
-class Line(NamedTuple):
+class ReportRow(NamedTuple):
     cells: Cells  # one for each column
     page: int | None = None  # the page the line is about
     part: str = ""  # the key for `Report.part`; "" = the line has no part
 
 
-class Lines(Protocol):
+class ReportRows(Protocol):
     """The lines of a report; only those of a slice are read."""
 
     def count(self) -> int: ...
 
-    def __getitem__(self, places: slice) -> Sequence[Line]: ...
+    def __getitem__(self, places: slice) -> Sequence[ReportRow]: ...
 
-    def __iter__(self) -> Iterator[Line]: ...
+    def __iter__(self) -> Iterator[ReportRow]: ...
 
 
-class Part(NamedTuple):
+class RowDetail(NamedTuple):
     """The pages or links that one line counts."""
 
     title: str
-    columns: tuple[Column, ...]
-    lines: Lines
+    columns: tuple[ReportColumn, ...]
+    lines: ReportRows
 
 
-class Whole(NamedTuple):
+class ReportTable(NamedTuple):
     """A report as one table, with the parts of its lines: for files and programs."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     rows: Callable[[Crawl], Iterable[Cells]]
 
 
-class Group(StrEnum):
+class ReportGroup(StrEnum):
     """The headings of the list of reports."""
 
     LINKS = "Links and redirects"
@@ -106,21 +106,23 @@ def _nothing(crawl: Crawl) -> str:
 class Report:
     slug: str  # in addresses and commands
     title: str
-    group: Group
+    group: ReportGroup
     about: str  # what it shows, in a sentence or two
     remedy: str  # what to do about it
     praise: str  # shown when it has no lines
-    columns: tuple[Column, ...]
-    lines: Callable[[Crawl], Lines]
+    columns: tuple[ReportColumn, ...]
+    lines: Callable[[Crawl], ReportRows]
     noun: str = "page"  # what is counted
     which: Q | None = None  # the pages of the site it counts; one query counts all such reports
     number: Callable[[Crawl], int] | None = None  # without this and `which`, the number of lines
     is_finding: bool = True  # False: its number is neither good nor bad
-    part: Callable[[Crawl, str], Part | None] = field(default=lambda crawl, key: None)  # None: there is no such part
+    part: Callable[[Crawl, str], RowDetail | None] = field(
+        default=lambda crawl, key: None
+    )  # None: there is no such part
     lacking: Callable[[Crawl], str] = (
         _nothing  # why this crawl has no data for it, and what to do, to be `spoken`; "" = it has
     )
-    whole: Whole | None = None  # None = the lines are all there is
+    whole: ReportTable | None = None  # None = the lines are all there is
 
     def count(self, crawl: Crawl) -> int:
         if self.which is not None:
@@ -128,7 +130,7 @@ class Report:
         return self.number(crawl) if self.number else self.lines(crawl).count()
 
     @property
-    def whole_columns(self) -> tuple[Column, ...]:
+    def whole_columns(self) -> tuple[ReportColumn, ...]:
         return self.whole.columns if self.whole else self.columns
 
     def rows(self, crawl: Crawl) -> Iterable[Cells]:
@@ -141,7 +143,7 @@ class Report:
 ROWS_PER_CHUNK = 500
 
 
-class Selected:
+class PageRows:
     """One line for each page of a query.
 
     The ids of a crawl that cannot change any more are cached, so that the query runs once and any slice reads only its
@@ -149,7 +151,7 @@ class Selected:
     """
 
     def __init__(
-        self, crawl: Crawl, pages: QuerySet[Page], fields: Sequence[str], line_of: Callable[..., Line]
+        self, crawl: Crawl, pages: QuerySet[Page], fields: Sequence[str], line_of: Callable[..., ReportRow]
     ) -> None:
         """`pages` have a stable order; `line_of` gets the id of one, and its fields."""
         self._crawl, self._pages, self._fields, self._line_of = crawl, pages, ("id", *fields), line_of
@@ -157,12 +159,12 @@ class Selected:
     def count(self) -> int:
         return len(self._ids) if self._is_cached else self._pages.count()
 
-    def __getitem__(self, places: slice) -> Sequence[Line]:
+    def __getitem__(self, places: slice) -> Sequence[ReportRow]:
         if self._is_cached:
             return self._lines(self._ids[places])
         return [self._line_of(*row) for row in self._pages.values_list(*self._fields)[places]]
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ReportRow]:
         if self._is_cached:
             for at in range(0, len(self._ids), ROWS_PER_CHUNK):
                 yield from self._lines(self._ids[at : at + ROWS_PER_CHUNK])
@@ -178,41 +180,41 @@ class Selected:
     def _ids(self) -> Sequence[int]:
         return result_cache.ids_of(self._crawl, self._pages)
 
-    def _lines(self, ids: Sequence[int]) -> Sequence[Line]:
+    def _lines(self, ids: Sequence[int]) -> Sequence[ReportRow]:
         found = {row[0]: row for row in Page.objects.filter(id__in=list(ids)).values_list(*self._fields)}
         return [self._line_of(*found[page]) for page in ids if page in found]
 
 
-class Ranked:
+class RankedRows:
     """Lines in a computed order; only the cells of a slice are read."""
 
-    def __init__(self, order: Sequence[Any], lines_of: Callable[[Sequence[Any]], Sequence[Line]]) -> None:
+    def __init__(self, order: Sequence[Any], lines_of: Callable[[Sequence[Any]], Sequence[ReportRow]]) -> None:
         self._order, self._lines_of = order, lines_of
 
     def count(self) -> int:
         return len(self._order)
 
-    def __getitem__(self, places: slice) -> Sequence[Line]:
+    def __getitem__(self, places: slice) -> Sequence[ReportRow]:
         return self._lines_of(self._order[places])
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ReportRow]:
         for at in range(0, len(self._order), ROWS_PER_CHUNK):
             yield from self._lines_of(self._order[at : at + ROWS_PER_CHUNK])
 
 
-class Listed:
+class RowList:
     """Lines in memory."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[ReportRow]) -> None:
         self._lines = lines
 
     def count(self) -> int:
         return len(self._lines)
 
-    def __getitem__(self, places: slice) -> Sequence[Line]:
+    def __getitem__(self, places: slice) -> Sequence[ReportRow]:
         return self._lines[places]
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ReportRow]:
         return iter(self._lines)
 
 
@@ -222,12 +224,12 @@ def page_report(which: Q, fields: Sequence[str], *, largest: str = "", **describ
     paths = [FIELDS[name].path for name in fields]
     order = [f"-{FIELDS[largest].path}"] if largest else []
 
-    def lines(crawl: Crawl) -> Selected:
-        return Selected(crawl, site_pages(crawl).filter(which).order_by(*order, "id"), paths, page_line)
+    def lines(crawl: Crawl) -> PageRows:
+        return PageRows(crawl, site_pages(crawl).filter(which).order_by(*order, "id"), paths, page_line)
 
     described.setdefault("columns", tuple(map(page_column, fields)))
     return Report(which=which, lines=lines, **described)
 
 
-def page_line(page: int, *cells: Cell) -> Line:
-    return Line(cells, page)
+def page_line(page: int, *cells: Cell) -> ReportRow:
+    return ReportRow(cells, page)

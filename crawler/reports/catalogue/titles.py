@@ -15,15 +15,15 @@ from crawler.reports.catalogue.page_queries import IS_HTML, html_pages
 from crawler.reports.catalogue.report import (
     PAGES,
     Cells,
-    Column,
-    Group,
-    Kind,
-    Line,
-    Part,
-    Ranked,
+    CellType,
+    PageRows,
+    RankedRows,
     Report,
-    Selected,
-    Whole,
+    ReportColumn,
+    ReportGroup,
+    ReportRow,
+    ReportTable,
+    RowDetail,
     page_column,
     page_line,
     page_report,
@@ -44,40 +44,40 @@ def _groups(text: str, crawl: Crawl) -> QuerySet[Any, Any]:
     return groups.order_by("-pages", "first")
 
 
-def _group_lines(text: str, crawl: Crawl) -> Ranked:
+def _group_lines(text: str, crawl: Crawl) -> RankedRows:
     sizes = result_cache.cached(f"same-{text}", lambda: list(_groups(text, crawl).values_list("first", "pages")), crawl)
-    return Ranked(sizes, partial(_texts, text))
+    return RankedRows(sizes, partial(_texts, text))
 
 
-def _texts(text: str, groups: Sequence[tuple[int, int]]) -> list[Line]:
+def _texts(text: str, groups: Sequence[tuple[int, int]]) -> list[ReportRow]:
     """A line for each group, with the text of its first page."""
     texts = dict(Page.objects.filter(id__in=[first for first, _ in groups]).values_list("id", text))
-    return [Line((texts[first], pages), part=str(first)) for first, pages in groups if first in texts]
+    return [ReportRow((texts[first], pages), part=str(first)) for first, pages in groups if first in texts]
 
 
-def _group(text: str, crawl: Crawl, key: str) -> Part | None:
+def _group(text: str, crawl: Crawl, key: str) -> RowDetail | None:
     """The pages with the text of this page."""
     found = html_pages(crawl).filter(id=int(key)).values_list(text, flat=True).first() if key.isdecimal() else None
     if not found:
         return None
     pages = html_pages(crawl).filter(**{text: found}).order_by("id")
-    return Part(str(found), tuple(map(page_column, _PAGE)), Selected(crawl, pages, _PAGE, page_line))
+    return RowDetail(str(found), tuple(map(page_column, _PAGE)), PageRows(crawl, pages, _PAGE, page_line))
 
 
 def _members(text: str, crawl: Crawl) -> Iterator[Cells]:
     repeated = _groups(text, crawl).order_by().values(text)
     pages = html_pages(crawl).filter(**{f"{text}__in": repeated}).order_by(text, "id")
-    return (line.cells for line in Selected(crawl, pages, (text, "url"), page_line))
+    return (line.cells for line in PageRows(crawl, pages, (text, "url"), page_line))
 
 
 def _duplicates(name: str, **described: Any) -> Report:
     text, heading = FIELDS[name].path, page_column(name)
     return Report(
-        group=Group.TEXTS,
+        group=ReportGroup.TEXTS,
         columns=(heading, PAGES),
         lines=partial(_group_lines, text),
         part=partial(_group, text),
-        whole=Whole((heading, page_column("url")), partial(_members, text)),
+        whole=ReportTable((heading, page_column("url")), partial(_members, text)),
         **described,
     )
 
@@ -87,7 +87,7 @@ MISSING_TITLES = page_report(
     _PAGE,
     slug="missing-titles",
     title="Missing titles",
-    group=Group.TEXTS,
+    group=ReportGroup.TEXTS,
     about="Pages without a title element, or with an empty one.",
     remedy="Give each a title of its own that says what the page is about: it is the headline in search results, and "
     "the name of the tab.",
@@ -108,7 +108,7 @@ MISSING_DESCRIPTIONS = page_report(
     _PAGE,
     slug="missing-descriptions",
     title="Missing descriptions",
-    group=Group.TEXTS,
+    group=ReportGroup.TEXTS,
     about="Pages without a meta description, or with an empty one.",
     remedy="Describe in a sentence or two what the page offers. Without it, search engines show what words they find.",
     praise="Every page has a description.",
@@ -127,7 +127,7 @@ MISSING_H1 = page_report(
     _PAGE,
     slug="missing-h1",
     title="Missing headings",
-    group=Group.TEXTS,
+    group=ReportGroup.TEXTS,
     about="Pages without a main heading (h1), or with an empty one.",
     remedy="Begin the content with one h1 that names it. Screen readers jump to it.",
     praise="Every page has a main heading.",
@@ -138,11 +138,15 @@ SEVERAL_H1 = page_report(
     largest="h1_count",
     slug="several-h1",
     title="Several headings",
-    group=Group.TEXTS,
+    group=ReportGroup.TEXTS,
     about="Pages with more than one main heading (h1).",
     remedy="Keep one h1 for what the whole page is about, and make h2 of the others. Logos and sidebars need none.",
     praise="No page has more than one main heading.",
-    columns=(page_column("url"), Column("h1", "The first of them"), Column("number", "Headings", Kind.NUMBER)),
+    columns=(
+        page_column("url"),
+        ReportColumn("h1", "The first of them"),
+        ReportColumn("number", "Headings", CellType.NUMBER),
+    ),
 )
 DUPLICATE_H1 = _duplicates(
     "h1",

@@ -78,7 +78,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # dja
         return account
 
 
-class _Counted(forms.Form):
+class _LimitedForm(forms.Form):
     """A form whose failures count against the account's limit."""
 
     user: User
@@ -94,15 +94,15 @@ class _Counted(forms.Form):
             attempt.succeeded()
 
 
-class CodeForm(_Counted, AuthenticateForm):  # type: ignore[misc]  # django-allauth has no types
+class CodeForm(_LimitedForm, AuthenticateForm):  # type: ignore[misc]  # django-allauth has no types
     """The second step: a code of the app, or a recovery code."""
 
 
-class CodeAgainForm(_Counted, ReauthenticateByCodeForm):  # type: ignore[misc]  # django-allauth has no types
+class CodeAgainForm(_LimitedForm, ReauthenticateByCodeForm):  # type: ignore[misc]  # django-allauth has no types
     """A code before a change of how one signs in."""
 
 
-class PasswordAgainForm(_Counted, ReauthenticateForm):  # type: ignore[misc]  # django-allauth has no types
+class PasswordAgainForm(_LimitedForm, ReauthenticateForm):  # type: ignore[misc]  # django-allauth has no types
     """The password before a change of how one signs in."""
 
 

@@ -10,7 +10,7 @@ from crawler.core.channels import webhook
 from crawler.core.options.events import HOOK, Event
 from crawler.core.pages.outcomes import STATUS_TONES, Category, Outcome, Tone
 from crawler.core.protocol import progress
-from crawler.core.protocol.completion import Ended, State
+from crawler.core.protocol.completion import EndReason, State
 from crawler.models import Crawl, Delivery, HookCalls
 from crawler.notices.outbox import receivers_of
 from crawler.reports import queue_figures, text
@@ -126,7 +126,7 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
         {"name": "retries", "number": text.count(receipt["retries"]), "tone": "more"},
         {"name": "bytes read", "number": text.size(receipt["bytes"]), "tone": "more"},
         *_times(receipt),
-        {"name": "ended", "number": text.ENDED[Ended(receipt["ended"])], "tone": "more"},
+        {"name": "ended", "number": text.ENDED[EndReason(receipt["ended"])], "tone": "more"},
     ]
 
 

@@ -26,7 +26,7 @@ from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
 from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.protocol.completion import State
-from crawler.core.url_lists.reader import Columns
+from crawler.core.url_lists.reader import ColumnChoice
 from crawler.crawls import kept_extraction
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.schedules import begin_schedule
@@ -130,7 +130,7 @@ def started(form: CrawlForm, owner: User | None) -> Crawl | None:
         cast(BinaryIO, upload),  # it has the same methods
         upload.name or "list",
         form.options(),
-        columns=Columns(typed["list_column"], typed["priority_column"]),
+        columns=ColumnChoice(typed["list_column"], typed["priority_column"]),
         owner=owner,
         allow_private=form.private_allowed,
         sealed=form.sealed(),

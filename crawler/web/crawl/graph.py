@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.core.pages.graph import Answer
+from crawler.core.pages.graph import NodeColor
 from crawler.models import Crawl
 from crawler.reports.graph import folders, graph_of, nodes, summary
 from crawler.web.decorators import page
@@ -19,12 +19,12 @@ from crawler.web.decorators import page
 MAX_URL_CHARACTERS = 4096
 
 ANSWERS = {
-    Answer.OK: "OK",
-    Answer.REDIRECT: "Redirect",
-    Answer.CLIENT_ERROR: "Client error (4xx)",
-    Answer.FAILED: "Server error or no answer",
-    Answer.NOT_ASKED: "Not requested",
-    Answer.OPEN: "Open",
+    NodeColor.OK: "OK",
+    NodeColor.REDIRECT: "Redirect",
+    NodeColor.CLIENT_ERROR: "Client error (4xx)",
+    NodeColor.FAILED: "Server error or no answer",
+    NodeColor.NOT_ASKED: "Not requested",
+    NodeColor.OPEN: "Open",
 }
 DEEPEST = 6  # this and all greater depths share a colour
 

@@ -38,7 +38,7 @@ from crawler.web.forms.sharing import is_locked
 from crawler.web.tables.paging import paged
 from crawler.web.tables.rows import dead_letter_row, page_row, trap_row
 
-Line = dict[str, Any]
+Fields = dict[str, Any]
 
 
 @never_cache
@@ -87,7 +87,7 @@ def _may_ask_again(page: Page) -> bool:
     return page.status == Page.CLOSED and not page.given_up and page.outcome not in NOT_AGAIN
 
 
-def _line(crawl: Crawl, page: Line) -> Line:
+def _line(crawl: Crawl, page: Fields) -> Fields:
     """A page in a list, with the address of its view and its outcome."""
     return {
         **page,
@@ -98,7 +98,7 @@ def _line(crawl: Crawl, page: Line) -> Line:
     }
 
 
-def _step(crawl: Crawl, step: Line) -> Line:
+def _step(crawl: Crawl, step: Fields) -> Fields:
     return {**_line(crawl, step), "leads_by": page_text.LEADS_BY[step["leads_by"]]}
 
 
@@ -106,7 +106,7 @@ def _address(crawl: Crawl, page_id: int | None) -> str:
     return reverse("page-detail", args=[crawl.pk, page_id]) if page_id else ""
 
 
-def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str, str]]:
+def _kept(crawl: Crawl, page: Page, kept: Fields) -> list[tuple[str, str, str]]:
     """The forms of kept content, each with its address, or why it was not kept."""
     return [
         (form, reverse("page-content", args=[crawl.pk, page.pk, form]), "")
@@ -116,7 +116,7 @@ def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str, str]]:
     ]
 
 
-def _load(load: Line | None) -> Line | None:
+def _load(load: Fields | None) -> Fields | None:
     """How the page loaded in a browser, as text."""
     if load is None:
         return None
@@ -144,7 +144,7 @@ def _part(typed: str) -> int:
     return int(typed) if typed.isdecimal() and len(typed) <= LONGEST_ID and int(typed) > 0 else 1
 
 
-def _ways(part: int, links: int, name: str, other_part: int, other: str) -> Line:
+def _ways(part: int, links: int, name: str, other_part: int, other: str) -> Fields:
     """The query strings of the parts before and after; the other list does not move."""
     last = max(1, -(-links // LINKS))
     beside = f"&{other}={other_part}" if other_part > 1 else ""

@@ -18,8 +18,8 @@ from crawler.core.text.controls import Surface, spoken
 from crawler.models import Crawl
 from crawler.reports import comparison, text
 from crawler.reports.catalogue.entries import BUDGET, BY_SLUG, REPORTS, Numbers, number_of, numbers_of
-from crawler.reports.catalogue.report import Group, Report
-from crawler.reports.comparison import CHANGES, CHANGES_BY_SLUG, Change, Compared, changes_between
+from crawler.reports.catalogue.report import Report, ReportGroup
+from crawler.reports.comparison import CHANGES, CHANGES_BY_SLUG, Change, ChangedPages, changes_between
 from crawler.web.crawl.crawls import visible_crawl
 from crawler.web.decorators import page
 from crawler.web.tables.rows import names, table_of, table_response
@@ -48,7 +48,7 @@ def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpRespons
     if not context["lacking"]:
         opened = partial(_part_address, crawl, report)
         context |= table_of(
-            request, crawl, report.columns, report.lines(crawl), opened, bars=report.group is Group.FIGURES
+            request, crawl, report.columns, report.lines(crawl), opened, bars=report.group is ReportGroup.FIGURES
         )
         context["count"] = text.counted(number_of(crawl, report), report.noun)
     return render(request, "crawler/report.html", context)
@@ -137,7 +137,7 @@ def crawl_comparison_change(request: HttpRequest, crawl_id: UUID, other_id: UUID
     """A page of the pages that differ in one way."""
     context, change = _sides(request, crawl_id, other_id), _comparison_named(slug)
     known = changes_between(context["crawl"], context["other"])[slug]
-    lines = Compared(context["crawl"], context["other"], change, known)
+    lines = ChangedPages(context["crawl"], context["other"], change, known)
     context |= table_of(request, context["crawl"], change.columns, lines, lambda key: "")
     context |= {"change": change, "count": text.counted(known, "page")}
     return render(request, "crawler/comparison_change.html", context)

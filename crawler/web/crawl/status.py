@@ -6,7 +6,7 @@ import json
 from typing import Any, assert_never
 
 from crawler.core.pages.outcomes import ERRORS, SUCCESSES, Category
-from crawler.core.protocol.completion import FOLLOWS, Ended, State
+from crawler.core.protocol.completion import FOLLOWS, EndReason, State
 from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.core.protocol.progress import Completion
 from crawler.models import Crawl, Delivery, KeptExtraction
@@ -53,7 +53,7 @@ STATES = {
     State.CANCELLED: "Cancelled",
 }
 
-CUT_SHORT = (Ended.LIMIT, Ended.DEADLINE)
+CUT_SHORT = (EndReason.LIMIT, EndReason.DEADLINE)
 """Ends that the list of crawls names; it counts errors, and the state shows a cancelled crawl."""
 
 
@@ -225,7 +225,7 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
     state = State(crawl.state)
     match state:
         case State.FINISHED:
-            why = "" if receipt["ended"] == Ended.COMPLETE else f" {receipt['ended_message']}"
+            why = "" if receipt["ended"] == EndReason.COMPLETE else f" {receipt['ended_message']}"
             return f"{pages} in {took}, none left open.{why}"
         case State.CANCELLED:
             discovered = text.counted(receipt["discovered"], "page")

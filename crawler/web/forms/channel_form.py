@@ -10,7 +10,7 @@ from crawler.core.channels.catalogue import ADDRESS_HELP, KINDS, is_secret
 from crawler.core.errors import BadInput
 from crawler.core.options.events import DEFAULT_EVENTS, OF_A_CRAWL
 from crawler.models import Channel
-from crawler.notices.user_channels import NAME_LENGTH, Wanted
+from crawler.notices.user_channels import NAME_LENGTH, ChannelValues
 from crawler.reports.text import EVENTS
 
 
@@ -48,9 +48,9 @@ class ChannelForm(forms.Form):
         if channel is not None and is_secret(channel.transport, channel.address):
             self.fields["address"].help_text = "Left empty it stays as it is; it is stored encrypted and not shown."
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> ChannelValues:
         """The input, not validated yet."""
-        return Wanted(
+        return ChannelValues(
             name=self.cleaned_data["name"],
             transport=self.cleaned_data["transport"],
             address=self.cleaned_data["address"],

@@ -260,7 +260,7 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _typed_for(crawl: Crawl, kept: fields.Kept) -> dict[str, Any]:
+def _typed_for(crawl: Crawl, kept: fields.StoredValues) -> dict[str, Any]:
     """The form input for this crawl: field -> value, for those that differ from the default."""
     preset, options = found_in(crawl.chosen, crawl.start_urls, listed=bool(crawl.source))
     chosen = {name: getattr(options, name) for name in CrawlOptions.__struct_fields__}

@@ -131,24 +131,24 @@ class DefaultOnCheckbox(forms.CheckboxInput):
 
 # Secret addresses of an earlier crawl on the form of a new one: each is represented by a placeholder.
 
-Kept = dict[str, str]
+StoredValues = dict[str, str]
 """Placeholder in the form -> encrypted address."""
 
 
-def kept_of(crawl: Crawl | None) -> Kept:
+def kept_of(crawl: Crawl | None) -> StoredValues:
     """Those of a crawl. A placeholder says nothing about its address, which viewers of the crawl may not see."""
     if crawl is None:
         return {}
     return {_line(number): address for number, address in enumerate(_addresses(crawl), start=1)}
 
 
-def shown(kept: Kept, addresses: Sequence[str]) -> list[str]:
+def shown(kept: StoredValues, addresses: Sequence[str]) -> list[str]:
     """The addresses, with placeholders for secret ones."""
     lines = {address: line for line, address in kept.items()}
     return [lines.get(address, address) for address in addresses]
 
 
-def unmasked(kept: Kept, typed: Sequence[str]) -> list[str]:
+def unmasked(kept: StoredValues, typed: Sequence[str]) -> list[str]:
     """The input, with addresses in place of placeholders."""
     return [kept.get(line, line) for line in typed]
 

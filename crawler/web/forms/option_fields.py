@@ -15,16 +15,16 @@ from crawler.core.options.catalogue import DEFAULTS, GROUPED, OPTIONS, RULES, SE
 from crawler.core.options.events import OF_PAGES
 from crawler.core.options.kinds import (
     Choice,
-    Lines,
+    Duration,
     Number,
     Option,
     OptionGroup,
     Seconds,
     Size,
-    Span,
     Switch,
     Text,
-    Whole,
+    Texts,
+    WholeNumber,
 )
 from crawler.core.options.limits import FIRST
 from crawler.reports.text import EVENTS
@@ -38,9 +38,9 @@ def field_of(option: Option) -> forms.Field:
     match kind:
         case Size():
             return SizeField(**common)
-        case Span():
+        case Duration():
             return SpanField(placeholder=kind.empty, **common)
-        case Whole():
+        case WholeNumber():
             return forms.IntegerField(**_typed_number(option, kind, "numeric", "whole number"), **common)
         case Number():
             return forms.FloatField(**_typed_number(option, kind, "decimal", "number"), **common)
@@ -57,12 +57,12 @@ def field_of(option: Option) -> forms.Field:
         case Text():
             widget = forms.TextInput(attrs={"placeholder": kind.empty, "autocomplete": "off", "spellcheck": "false"})
             return forms.CharField(widget=widget, **common)
-        case Lines():
+        case Texts():
             return LinesField(placeholder=kind.example, **common)
     assert_never(kind)
 
 
-def _typed_number(option: Option, kind: Whole | Number | Seconds, inputmode: str, what: str) -> dict[str, Any]:
+def _typed_number(option: Option, kind: WholeNumber | Number | Seconds, inputmode: str, what: str) -> dict[str, Any]:
     placeholder = "no limit" if option.default is None else f"{option.default:g}"
     invalid = f"{option.label} must be a {what}, such as {kind.example}."
     return {"widget": NumberInput(inputmode, placeholder=placeholder), "error_messages": {"invalid": invalid}}

@@ -25,8 +25,8 @@ from crawler.reports import text
 from crawler.reports.links import knows_orphans
 from crawler.reports.page_table import (
     MAX_COUNTED,
-    Column,
     Facet,
+    TableColumn,
     TablePage,
     chosen,
     columns_of,
@@ -131,7 +131,7 @@ class Head:
     is_number: bool = False
 
 
-def heads(query: PagesQuery, columns: Sequence[Column]) -> list[Head]:
+def heads(query: PagesQuery, columns: Sequence[TableColumn]) -> list[Head]:
     """Response and URL, then the chosen columns."""
     fixed = [_head(query, "Response", Sort.STATUS), _head(query, label("url"), Sort.URL)]
     return [*fixed, *(_head(query, column.title, column.sort, column.is_number) for column in columns)]
@@ -158,7 +158,7 @@ def rows(crawl: Crawl, query: PagesQuery, shown: TablePage) -> tuple[list[Head],
     ]
 
 
-def _cell(column: Column, page: Page, facts: PageFacts | None) -> dict[str, object]:
+def _cell(column: TableColumn, page: Page, facts: PageFacts | None) -> dict[str, object]:
     return {
         "title": column.title,
         "text": column.cell(page, facts),

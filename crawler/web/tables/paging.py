@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from crawler.reports import text
-from crawler.reports.catalogue.report import Line, Lines
+from crawler.reports.catalogue.report import ReportRow, ReportRows
 
 ROWS_PER_PAGE = 100
 
@@ -22,9 +22,9 @@ def page_of(request: HttpRequest, rows: QuerySet[Row], rows_per_page: int | None
     return Paginator(rows, rows_per_page or ROWS_PER_PAGE).get_page(request.GET.get("page"))
 
 
-def page_of_lines(request: HttpRequest, lines: Lines) -> Page[Line]:
+def page_of_lines(request: HttpRequest, lines: ReportRows) -> Page[ReportRow]:
     """The same of the lines of a report."""
-    paginator: Paginator[Line] = Paginator(lines, ROWS_PER_PAGE)  # type: ignore[arg-type]  # it counts and slices only
+    paginator: Paginator[ReportRow] = Paginator(lines, ROWS_PER_PAGE)  # type: ignore[arg-type]  # it counts and slices only
     return paginator.get_page(request.GET.get("page"))
 
 

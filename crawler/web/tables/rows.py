@@ -15,9 +15,9 @@ from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, Page
 from crawler.reports import text
 from crawler.reports.catalogue.page_queries import answer
-from crawler.reports.catalogue.report import Cell, Column, Kind, Line, Lines
+from crawler.reports.catalogue.report import Cell, CellType, ReportColumn, ReportRow, ReportRows
 from crawler.reports.page_table import size, total_time
-from crawler.reports.traps import Caught
+from crawler.reports.traps import TrapReport
 from crawler.web.tables.paging import page_of_lines
 
 Row = dict[str, str]
@@ -51,7 +51,7 @@ def _leads_to(page: Page) -> str:
     return f"→ {page.redirect_to}" if page.redirect_to else ""
 
 
-def trap_row(caught: Caught) -> Row:
+def trap_row(caught: TrapReport) -> Row:
     """A trap with some of its pages; without a key it is released already."""
     return {
         "key": "" if caught.trap.released else str(caught.trap.pk),
@@ -80,8 +80,8 @@ def table_response(name: str, export_format: str, names: Sequence[str], rows: It
 def table_of(
     request: HttpRequest,
     crawl: Crawl,
-    columns: Sequence[Column],
-    lines: Lines,
+    columns: Sequence[ReportColumn],
+    lines: ReportRows,
     opened: Callable[[str], str],
     *,
     bars: bool = False,
@@ -95,7 +95,9 @@ def table_of(
     return {"columns": columns, "found": found, "rows": rows}
 
 
-def _row(crawl: Crawl, columns: Sequence[Column], line: Line, opened: Callable[[str], str]) -> list[dict[str, Any]]:
+def _row(
+    crawl: Crawl, columns: Sequence[ReportColumn], line: ReportRow, opened: Callable[[str], str]
+) -> list[dict[str, Any]]:
     cells = [_cell(column, cell) for column, cell in zip(columns, line.cells, strict=True)]
     for column, cell in zip(columns, cells, strict=True):
         if column.opens and line.part:
@@ -111,12 +113,12 @@ def _draw_bars(cells: Sequence[dict[str, Any]]) -> None:
         cell["bar"] = {"value": cell["number"], "max": longest}
 
 
-def _cell(column: Column, cell: Cell) -> dict[str, Any]:
+def _cell(column: ReportColumn, cell: Cell) -> dict[str, Any]:
     shown: dict[str, Any] = {"title": column.title, "kind": column.kind.value}
     match column.kind:
-        case Kind.URL:
+        case CellType.URL:
             return shown | {"links": [_link(url) for url in str(cell or "").split("\n") if url]}
-        case Kind.ANSWER:
+        case CellType.ANSWER:
             return shown | {"text": str(cell or ""), "tone": STATUS_TONES.get(str(cell)[:1], Tone.ERROR)}
         case _:
             return shown | {"text": _text(column.kind, cell), "number": cell}
@@ -126,15 +128,15 @@ def _link(url: str) -> dict[str, str]:
     return {"text": url, "href": href_of(url)}
 
 
-def _text(kind: Kind, cell: Cell) -> str:
+def _text(kind: CellType, cell: Cell) -> str:
     if cell is None:
         return text.DASH
     match kind:
-        case Kind.NUMBER:
+        case CellType.NUMBER:
             return text.count(int(cell))
-        case Kind.MILLISECONDS:
+        case CellType.MILLISECONDS:
             return f"{int(cell):,} ms"
-        case Kind.BYTES:
+        case CellType.BYTES:
             return text.size(int(cell))
         case _:
             return str(cell)
@@ -148,5 +150,5 @@ def page_address(crawl: Crawl, page: int) -> str:
         return ""
 
 
-def names(columns: Iterable[Column]) -> list[str]:
+def names(columns: Iterable[ReportColumn]) -> list[str]:
     return [column.name for column in columns]

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from crawler.api.firecrawl.schemas import Asked, of_path, options_of, status_of
+from crawler.api.firecrawl.schemas import StartRequest, of_path, options_of, status_of
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.protocol.completion import State
 from crawler.core.text.patterns import Patterns
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 
-USUAL = options_of(Asked(url="https://example.com/"))
+USUAL = options_of(StartRequest(url="https://example.com/"))
 
 
 def changed(**asked: Any) -> dict[str, Any]:
     """What saying this changes."""
-    options = options_of(Asked(**{"url": "https://example.com/", **asked}))
+    options = options_of(StartRequest(**{"url": "https://example.com/", **asked}))
     return {name: value for name, value in options.items() if USUAL.get(name) != value}
 
 
@@ -45,7 +45,7 @@ def test_what_is_said_is_an_option_of_ours(asked: dict[str, Any], options: dict[
 
 
 def test_our_own_check_passes_them() -> None:
-    asked = Asked(url="example.com/a/", include_paths=("^/a",), exclude_paths=("b$",), ignore_query=True)
+    asked = StartRequest(url="example.com/a/", include_paths=("^/a",), exclude_paths=("b$",), ignore_query=True)
     check_options(CrawlOptions(**options_of(asked)))
 
 

@@ -12,23 +12,23 @@ from crawler.api.problems import Problem
 from crawler.api.routes import progress
 from crawler.api.routes.progress import MAX_STREAM_S, MAX_STREAMS, POLL_INTERVAL_S, Stream
 from crawler.core.protocol.completion import State
-from crawler.core.protocol.progress import Seen
+from crawler.core.protocol.progress import ProgressState
 from tests.api.calling import Caller
 from tests.factories import a_crawl, a_finished_crawl
 
 
-def seen(closed: int, *, state: str = "running") -> Seen:
+def seen(closed: int, *, state: str = "running") -> ProgressState:
     over = state == "finished"
-    return Seen(state, over, 1, 9, closed, progress={"closed": closed}, receipt={"fetched": closed})
+    return ProgressState(state, over, 1, 9, closed, progress={"closed": closed}, receipt={"fetched": closed})
 
 
 class Course:
     """A crawl as it is seen look by look, the last for good, with a clock that goes on as the stream sleeps."""
 
-    def __init__(self, *looks: Seen) -> None:
+    def __init__(self, *looks: ProgressState) -> None:
         self._looks, self._now = list(looks), 0.0
 
-    def look(self) -> Seen:
+    def look(self) -> ProgressState:
         return self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
 
     def clock(self) -> float:
@@ -75,7 +75,7 @@ def test_while_nothing_changes_it_is_heard_now_and_then_and_ends_in_time() -> No
 def test_a_crawl_that_is_deleted_meanwhile_ends_it() -> None:
     looks = iter([seen(1)])
 
-    def look() -> Seen:
+    def look() -> ProgressState:
         found = next(looks, None)
         if found is None:
             raise Problem(404, "gone")

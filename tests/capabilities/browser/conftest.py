@@ -15,7 +15,7 @@ from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.result import Rendering
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import RenderChoices
-from crawler.http.fetcher import Fetched
+from crawler.http.fetcher import FetchResult
 from crawler.http.guard import Guard
 from tests.http.server import Server
 
@@ -84,8 +84,8 @@ class Pages:
         )
 
 
-def fetched(document: str, headers: str = "") -> Fetched:
-    return Fetched(
+def fetched(document: str, headers: str = "") -> FetchResult:
+    return FetchResult(
         outcome=Outcome.SUCCESS,
         http_status=200,
         content_type="text/html",

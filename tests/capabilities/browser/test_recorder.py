@@ -27,7 +27,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import UNSEEN_KINDS
 from crawler.core.protocol.messages import PageResult
 from crawler.fetcher.capture import Capture
-from crawler.http.warc_record import NOT_KEPT, Recorded
+from crawler.http.warc_record import NOT_KEPT, ExchangeHeads
 from tests.capabilities.browser.conftest import Pages, fetched
 from tests.http.server import Server, page
 
@@ -62,7 +62,7 @@ def server() -> Iterator[Server]:
 
 def archive(server: Server, rendering: Rendering) -> bytes:
     """The page's records, as a crawl keeps them."""
-    own = Recorded("GET / HTTP/1.1", (("Host", "x"),), "HTTP/1.1 200 OK", (("Content-Type", "text/html"),))
+    own = ExchangeHeads("GET / HTTP/1.1", (("Host", "x"),), "HTTP/1.1 200 OK", (("Content-Type", "text/html"),))
     received = msgspec.structs.replace(fetched(DOCUMENT), recorded=own)
     result = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, fetched_at=1_800_000_000.0)
     url = f"{server.origin}/"

@@ -8,8 +8,8 @@ import pytest
 
 from crawler.core.access.quotas import (
     Quota,
-    Stored,
-    Used,
+    QuotaUse,
+    StorageUse,
     check_start,
     next_day,
     pages_left,
@@ -40,18 +40,18 @@ def test_an_allowance_counts_before_the_settings(
 @pytest.mark.parametrize(
     ("quota", "used"),
     [
-        (Quota(0, 0), Used(1000, 10**9)),
-        (Quota(2, 0), Used(1, 10**9)),
-        (Quota(0, 100), Used(1000, 99)),
+        (Quota(0, 0), QuotaUse(1000, 10**9)),
+        (Quota(2, 0), QuotaUse(1, 10**9)),
+        (Quota(0, 100), QuotaUse(1000, 99)),
     ],
 )
-def test_below_the_limit_a_crawl_may_be_begun(quota: Quota, used: Used) -> None:
+def test_below_the_limit_a_crawl_may_be_begun(quota: Quota, used: QuotaUse) -> None:
     check_start(quota, used, NOON)
 
 
 def test_at_the_limit_of_crawls_it_says_what_to_do() -> None:
     with pytest.raises(OverQuota) as refused:
-        check_start(Quota(1, 0), Used(1, 0), NOON)
+        check_start(Quota(1, 0), QuotaUse(1, 0), NOON)
     assert str(refused.value) == (
         "You have 1 crawl that is not over, and may have 1. Wait until one is finished, or cancel one."
     )
@@ -60,38 +60,38 @@ def test_at_the_limit_of_crawls_it_says_what_to_do() -> None:
 
 def test_at_the_limit_of_pages_it_says_when_to_come_again() -> None:
     with pytest.raises(OverQuota, match=r"requested 1,200 pages today, and may request 1,000 a day") as refused:
-        check_start(Quota(0, 1000), Used(0, 1200), NOON)
+        check_start(Quota(0, 1000), QuotaUse(0, 1200), NOON)
     assert refused.value.retry_after == 12 * 3600
 
 
 @pytest.mark.parametrize(
     ("quota", "stored", "why"),
     [
-        (Quota(), Stored(10**9, 10**15), ""),
-        (Quota(stored_pages=100), Stored(99, 10**15), ""),
+        (Quota(), StorageUse(10**9, 10**15), ""),
+        (Quota(stored_pages=100), StorageUse(99, 10**15), ""),
         (
             Quota(stored_pages=1000),
-            Stored(1200, 0),
+            StorageUse(1200, 0),
             "your crawls store 1,200 pages, and may store 1,000; delete some of these crawls to make room",
         ),
-        (Quota(stored_mb=2), Stored(10**9, 1_999_999), ""),
+        (Quota(stored_mb=2), StorageUse(10**9, 1_999_999), ""),
         (
             Quota(stored_mb=2),
-            Stored(0, 2_500_000),
+            StorageUse(0, 2_500_000),
             "your crawls keep 2 MB of content, and may keep 2 MB; delete some of these crawls to make room",
         ),
     ],
 )
-def test_at_the_limit_of_storage_it_says_the_number_and_what_to_do(quota: Quota, stored: Stored, why: str) -> None:
+def test_at_the_limit_of_storage_it_says_the_number_and_what_to_do(quota: Quota, stored: StorageUse, why: str) -> None:
     assert storage_exhausted(quota, stored, "your") == why
     if why:
         with pytest.raises(OverQuota, match=f"Y{why[1:]}"):
-            check_start(quota, Used(0, 0, stored), NOON)
+            check_start(quota, QuotaUse(0, 0, stored), NOON)
 
 
 @pytest.mark.parametrize(("limit", "pages", "left"), [(0, 10**9, None), (5, 3, 2), (5, 5, 0), (5, 9, 0)])
 def test_pages_are_left_below_the_limit(limit: int, pages: int, left: int | None) -> None:
-    assert pages_left(Quota(0, limit), Used(0, pages)) == left
+    assert pages_left(Quota(0, limit), QuotaUse(0, pages)) == left
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.html.links import extract
-from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, Malformed, problem_of
+from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, MalformedHref, problem_of
 from crawler.core.urls.normalise import MAX_URL_LENGTH, normalise, resolve
 
 OTHER_SCHEMES = [
@@ -86,13 +86,13 @@ def test_a_page_tells_its_malformed_links_with_words_and_rel_wherever_they_stand
     facts = extract(html, PAGE).facts
     assert facts.malformed_number == 7
     assert facts.malformed == (
-        Malformed("http://[", "", "", "not a valid URL: invalid host (it is the base of the page's links)"),
-        Malformed("htp:/n", "", "", "unknown scheme htp"),
-        Malformed("http://[r", "", "", "not a valid URL: invalid host"),
-        Malformed("htp:/x#top", "The words", "ugc", "unknown scheme htp"),
-        Malformed("http://a:x/", "", "", "not a valid URL: invalid port"),
-        Malformed("http://", "", "", "not a valid URL: no host"),
-        Malformed("htp:/x#top", "Again", "", "unknown scheme htp"),
+        MalformedHref("http://[", "", "", "not a valid URL: invalid host (it is the base of the page's links)"),
+        MalformedHref("htp:/n", "", "", "unknown scheme htp"),
+        MalformedHref("http://[r", "", "", "not a valid URL: invalid host"),
+        MalformedHref("htp:/x#top", "The words", "ugc", "unknown scheme htp"),
+        MalformedHref("http://a:x/", "", "", "not a valid URL: invalid port"),
+        MalformedHref("http://", "", "", "not a valid URL: no host"),
+        MalformedHref("htp:/x#top", "Again", "", "unknown scheme htp"),
     )
 
 

@@ -15,19 +15,19 @@ from crawler.core.html.page_metadata import (
     MAX_DESCRIPTION,
     MAX_INSECURE,
     NOTHING,
-    Facts,
+    PageMetadata,
 )
 
 PAGE = "https://example.com/a/page"
 
 
-def facts_of(html: str, url: str = PAGE) -> Facts:
+def facts_of(html: str, url: str = PAGE) -> PageMetadata:
     return extract(html, url).facts
 
 
 def test_of_an_empty_page_nothing_is_known() -> None:
-    assert facts_of("") == Facts(h1_count=0)
-    assert Facts(h1_count=None) == NOTHING
+    assert facts_of("") == PageMetadata(h1_count=0)
+    assert PageMetadata(h1_count=None) == NOTHING
 
 
 @pytest.mark.parametrize(

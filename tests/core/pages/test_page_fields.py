@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crawler.core.pages.page_fields import EXPORTED, PAGE_FIELDS, PARENT, SORTED_BY, Sort, Table
+from crawler.core.pages.page_fields import EXPORTED, PAGE_FIELDS, PARENT, SORTED_BY, FieldTable, Sort
 from crawler.models import Page, PageFacts, PageLoad
 
 COLUMNS = [field.column for field in PAGE_FIELDS if field.column]
 
 
 def test_every_field_is_a_column_of_its_table() -> None:
-    tables = {Table.PAGE: Page, Table.METADATA: PageFacts, Table.LOAD: PageLoad}
+    tables = {FieldTable.PAGE: Page, FieldTable.METADATA: PageFacts, FieldTable.LOAD: PageLoad}
     for field in PAGE_FIELDS:
         stored = tables[field.table]._meta.get_field("parent_id" if field.name == PARENT else field.name)
         assert stored.null == (field.is_nullable or field.name == PARENT)
@@ -21,7 +21,7 @@ def test_names_are_not_repeated() -> None:
 
 
 def test_metadata_follows_the_fields_of_the_page_and_how_it_loaded_follows_metadata() -> None:
-    assert sorted(EXPORTED, key=lambda field: [*Table].index(field.table)) == list(EXPORTED)
+    assert sorted(EXPORTED, key=lambda field: [*FieldTable].index(field.table)) == list(EXPORTED)
 
 
 def test_every_sort_key_but_the_order_of_discovery_is_a_field() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.pages import traps
-from crawler.core.pages.traps import Count, Reason, Suspicion, Verdict, judge, suspect
+from crawler.core.pages.traps import Count, Suspicion, TrapReason, TrapVerdict, judge, suspect
 from crawler.core.urls.normalise import normalise
 from crawler.core.urls.query_params import TRACKING_PARAMETERS, Parameters
 from tests.suites import cases
@@ -22,21 +22,21 @@ SITE = "https://example.com"
 MD5 = "0123456789abcdef0123456789abcdef"
 
 ALONE = [
-    ("/docs/docs/docs/", Reason.REPEATED),
-    ("/a/b1/img/b1/img/b1/img", Reason.REPEATED),
-    ("/a/a/a/a/a/a/", Reason.REPEATED),
-    ("/node/x/node/y/node/z/node", Reason.REPEATED),
-    ("/" + "/".join(f"s{number}" for number in range(25)), Reason.LONGER),
-    (f"/a?sid={MD5}", Reason.SESSION),
-    (f"/a;jsessionid={MD5}/b", Reason.SESSION),
-    ("/calendar/2131/05", Reason.DATES),
-    ("/?date=1931-05-17", Reason.DATES),
-    ("/shop?color=red&size=m", Reason.FILTERS),
+    ("/docs/docs/docs/", TrapReason.REPEATED),
+    ("/a/b1/img/b1/img/b1/img", TrapReason.REPEATED),
+    ("/a/a/a/a/a/a/", TrapReason.REPEATED),
+    ("/node/x/node/y/node/z/node", TrapReason.REPEATED),
+    ("/" + "/".join(f"s{number}" for number in range(25)), TrapReason.LONGER),
+    (f"/a?sid={MD5}", TrapReason.SESSION),
+    (f"/a;jsessionid={MD5}/b", TrapReason.SESSION),
+    ("/calendar/2131/05", TrapReason.DATES),
+    ("/?date=1931-05-17", TrapReason.DATES),
+    ("/shop?color=red&size=m", TrapReason.FILTERS),
 ]
 
 
 @pytest.mark.parametrize(("address", "reason"), ALONE)
-def test_a_url_is_suspected_by_itself(address: str, reason: Reason) -> None:
+def test_a_url_is_suspected_by_itself(address: str, reason: TrapReason) -> None:
     suspicion = suspect(SITE + address, 3, f"{SITE}/", TODAY)
     assert suspicion is not None
     assert suspicion.reason is reason
@@ -112,8 +112,8 @@ def crawl(
                 _, count = counts.get(suspicion.key, (suspicion, Count()))
                 verdict, count = judge(suspicion, count)
                 counts[suspicion.key] = suspicion, count
-                if verdict is not Verdict.LET_IN:
-                    seen.update([path] if verdict is Verdict.QUARANTINE else [])
+                if verdict is not TrapVerdict.LET_IN:
+                    seen.update([path] if verdict is TrapVerdict.QUARANTINE else [])
                     continue
             seen.add(path)
             waiting.append((path, depth + 1))
@@ -121,8 +121,8 @@ def crawl(
     return seen, dict(counts.values())
 
 
-def quarantined(counts: dict[Suspicion, Count]) -> dict[Reason, int]:
-    found: dict[Reason, int] = {}
+def quarantined(counts: dict[Suspicion, Count]) -> dict[TrapReason, int]:
+    found: dict[TrapReason, int] = {}
     for suspicion, count in counts.items():
         if count.quarantined:
             found[suspicion.reason] = found.get(suspicion.reason, 0) + count.quarantined
@@ -178,18 +178,20 @@ def board(page: str) -> Iterable[str]:
 
 
 TRAPS = [
-    (calendar, "/calendar/2026/11", Reason.DATES, 433 + 1000),
-    (week_by_number, "/week?nr=1", Reason.SERIES, 6000),
-    (shop, "/shop", Reason.FILTERS, 1 + 24 + 28 * 9 + 200),
-    (relative, "/manual/", Reason.REPEATED, 10),
-    (nested_login, "/login", Reason.LONGER, 60),
+    (calendar, "/calendar/2026/11", TrapReason.DATES, 433 + 1000),
+    (week_by_number, "/week?nr=1", TrapReason.SERIES, 6000),
+    (shop, "/shop", TrapReason.FILTERS, 1 + 24 + 28 * 9 + 200),
+    (relative, "/manual/", TrapReason.REPEATED, 10),
+    (nested_login, "/login", TrapReason.LONGER, 60),
 ]
 
 
 @pytest.mark.parametrize(
     ("trap", "entry", "reason", "at_most"), TRAPS, ids=lambda value: getattr(value, "__name__", None)
 )
-def test_a_trap_ends_by_itself_and_costs_no_honest_page(trap: Links, entry: str, reason: Reason, at_most: int) -> None:
+def test_a_trap_ends_by_itself_and_costs_no_honest_page(
+    trap: Links, entry: str, reason: TrapReason, at_most: int
+) -> None:
     seen, counts = crawl("/", beside_honest_pages(trap, entry))
     assert seen >= HONEST_PAGES
     assert set(quarantined(counts)) == {reason}
@@ -205,7 +207,7 @@ def test_session_ids_are_dropped_and_every_page_is_asked_for_once() -> None:
 def test_session_ids_that_are_not_to_be_dropped_are_quarantined() -> None:
     seen, counts = crawl("/", beside_honest_pages(board, "/board"), dropped=())
     assert seen >= HONEST_PAGES
-    assert quarantined(counts) == {Reason.SESSION: 20}
+    assert quarantined(counts) == {TrapReason.SESSION: 20}
 
 
 def pagination(page: str) -> Iterable[str]:
@@ -279,15 +281,15 @@ def test_all_categories_of_a_shop_make_one_trap() -> None:
 
 def test_beyond_its_rows_a_trap_is_counted_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traps, "MAX_QUARANTINED", 2)
-    suspicion, count, verdicts = Suspicion(Reason.REPEATED, "x"), Count(), []
+    suspicion, count, verdicts = Suspicion(TrapReason.REPEATED, "x"), Count(), []
     for _ in range(4):
         verdict, count = judge(suspicion, count)
         verdicts.append(verdict)
-    assert verdicts == [Verdict.QUARANTINE] * 2 + [Verdict.LEAVE_OUT] * 2
+    assert verdicts == [TrapVerdict.QUARANTINE] * 2 + [TrapVerdict.LEAVE_OUT] * 2
     assert (count.quarantined, count.left_out) == (2, 2)
 
 
 def test_a_released_trap_lets_everything_in() -> None:
-    verdict, count = judge(Suspicion(Reason.REPEATED, "x"), Count(quarantined=5, released=True))
-    assert verdict is Verdict.LET_IN
+    verdict, count = judge(Suspicion(TrapReason.REPEATED, "x"), Count(quarantined=5, released=True))
+    assert verdict is TrapVerdict.LET_IN
     assert count.pages == 1

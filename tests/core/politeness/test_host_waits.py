@@ -10,63 +10,67 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.politeness.host_rules import HostTiming, HostWait, Reason, Used, wait_reason, wait_text
+from crawler.core.politeness.host_rules import ConnectionUse, HostTiming, HostWait, WaitReason, wait_reason, wait_text
 from crawler.core.robots.robots_txt import NOT_FETCHED
 from tests.text_files import listed
 
 FREE = HostTiming(connections=0, allowed=4)
 UNTIL = 1_800_000_200.0  # 08:03:20 UTC
 
-CAUSES: list[tuple[str, HostTiming, tuple[float, Reason]]] = [
-    ("nothing is in the way", FREE, (0.0, Reason.NOTHING)),
+CAUSES: list[tuple[str, HostTiming, tuple[float, WaitReason]]] = [
+    ("nothing is in the way", FREE, (0.0, WaitReason.NOTHING)),
     (
         "moments that have passed",
         replace(FREE, rest_in=-5.0, due_in=-1e9, stop_in=-1.0, probe_in=-1.0, asked_ago=9.0, chosen=3.0),
-        (0.0, Reason.NOTHING),
+        (0.0, WaitReason.NOTHING),
     ),
-    ("the server asked to wait", replace(FREE, stop_in=3600.0, rest_in=3600.0), (3600.0, Reason.STOP)),
+    ("the server asked to wait", replace(FREE, stop_in=3600.0, rest_in=3600.0), (3600.0, WaitReason.STOP)),
     (
         "the server asked to wait while a delay is kept and connections are in use",
         replace(FREE, stop_in=60.0, rest_in=60.0, due_in=90.0, chosen=2.0, asked_ago=0.0, connections=4),
-        (60.0, Reason.STOP),
+        (60.0, WaitReason.STOP),
     ),
-    ("one page is tried after that", replace(FREE, probe_in=20.0, rest_in=2.0), (20.0, Reason.PROBE)),
-    ("its robots.txt is being asked for", replace(FREE, rest_in=0.5, robots_asked=True), (0.5, Reason.ROBOTS_ASKED)),
+    ("one page is tried after that", replace(FREE, probe_in=20.0, rest_in=2.0), (20.0, WaitReason.PROBE)),
+    (
+        "its robots.txt is being asked for",
+        replace(FREE, rest_in=0.5, robots_asked=True),
+        (0.5, WaitReason.ROBOTS_ASKED),
+    ),
     (
         "its robots.txt is asked for again",
         replace(FREE, due_in=4.0, robots_unreachable=True),
-        (4.0, Reason.ROBOTS_AGAIN),
+        (4.0, WaitReason.ROBOTS_AGAIN),
     ),
-    ("all connections are in use", replace(FREE, connections=4), (0.0, Reason.BUSY)),
-    ("all connections are in use, and were before", replace(FREE, connections=4, rest_in=1.0), (1.0, Reason.BUSY)),
-    ("it had no connection left the last time, and has one now", replace(FREE, rest_in=1.0), (1.0, Reason.AGAIN)),
-    ("its chosen delay", replace(FREE, rest_in=2.0, chosen=3.0), (2.0, Reason.DELAY)),
-    ("a longer Crawl-delay", replace(FREE, rest_in=2.0, chosen=1.0, crawl_delay=3.0), (2.0, Reason.ROBOTS)),
-    ("the throttle", replace(FREE, rest_in=2.0, chosen=1.0, crawl_delay=1.0, throttle=4.0), (2.0, Reason.THROTTLE)),
+    ("all connections are in use", replace(FREE, connections=4), (0.0, WaitReason.BUSY)),
+    ("all connections are in use, and were before", replace(FREE, connections=4, rest_in=1.0), (1.0, WaitReason.BUSY)),
+    ("it had no connection left the last time, and has one now", replace(FREE, rest_in=1.0), (1.0, WaitReason.AGAIN)),
+    ("its chosen delay", replace(FREE, rest_in=2.0, chosen=3.0), (2.0, WaitReason.DELAY)),
+    ("a longer Crawl-delay", replace(FREE, rest_in=2.0, chosen=1.0, crawl_delay=3.0), (2.0, WaitReason.ROBOTS)),
+    ("the throttle", replace(FREE, rest_in=2.0, chosen=1.0, crawl_delay=1.0, throttle=4.0), (2.0, WaitReason.THROTTLE)),
     (
         "another crawl's longer delay",
         replace(FREE, asked_ago=1.0, chosen=1.0, throttle=4.0, others=5.0),
-        (4.0, Reason.OTHERS),
+        (4.0, WaitReason.OTHERS),
     ),
-    ("delays of the same length", replace(FREE, rest_in=2.0, chosen=3.0, crawl_delay=3.0), (2.0, Reason.DELAY)),
+    ("delays of the same length", replace(FREE, rest_in=2.0, chosen=3.0, crawl_delay=3.0), (2.0, WaitReason.DELAY)),
     (
         "another crawl had its turn just now",
         replace(FREE, rest_in=1.0, asked_ago=0.5, chosen=3.0),
-        (2.5, Reason.DELAY),
+        (2.5, WaitReason.DELAY),
     ),
-    ("a wait longer than its delay", replace(FREE, rest_in=900.0, chosen=3.0), (900.0, Reason.AGAIN)),
-    ("a page is tried again", replace(FREE, due_in=8.0, rest_in=2.0, chosen=3.0), (8.0, Reason.RETRY)),
-    ("a page has a later time", replace(FREE, due_in=8.0, chosen=3.0, is_new=True), (8.0, Reason.LATER)),
+    ("a wait longer than its delay", replace(FREE, rest_in=900.0, chosen=3.0), (900.0, WaitReason.AGAIN)),
+    ("a page is tried again", replace(FREE, due_in=8.0, rest_in=2.0, chosen=3.0), (8.0, WaitReason.RETRY)),
+    ("a page has a later time", replace(FREE, due_in=8.0, chosen=3.0, is_new=True), (8.0, WaitReason.LATER)),
     (
         "another crawl with a delay has the only connection",
         HostTiming(rest_in=1.0, asked_ago=0.5, others=1.0, connections=1, allowed=1),
-        (1.0, Reason.BUSY),
+        (1.0, WaitReason.BUSY),
     ),
 ]
 
 
 @pytest.mark.parametrize(("look", "held"), [case[1:] for case in CAUSES], ids=[case[0] for case in CAUSES])
-def test_the_cause_is_found(look: HostTiming, held: tuple[float, Reason]) -> None:
+def test_the_cause_is_found(look: HostTiming, held: tuple[float, WaitReason]) -> None:
     assert wait_reason(look) == held
 
 
@@ -93,27 +97,34 @@ seconds = st.floats(-10, 4000)
 def test_connections_are_never_blamed_while_one_is_free(look: HostTiming) -> None:
     next_in, reason = wait_reason(look)
     assert next_in >= 0
-    assert reason is not Reason.BUSY or look.connections >= look.allowed
-    assert reason is not Reason.STOP or look.stop_in > 0
+    assert reason is not WaitReason.BUSY or look.connections >= look.allowed
+    assert reason is not WaitReason.STOP or look.stop_in > 0
 
 
 WAITS = {
-    "the server asked to wait": HostWait("a.test", 9, 240.0, Reason.STOP, until=UNTIL, status=429),
-    "it asked to wait, with a status that is not known": HostWait("a.test", 9, 240.0, Reason.STOP, until=UNTIL),
-    "one page is tried first": HostWait("a.test", 9, 23.0, Reason.PROBE),
-    "robots.txt is asked for": HostWait("a.test", 9, 0.0, Reason.ROBOTS_ASKED),
-    "robots.txt is asked for again": HostWait("a.test", 9, 4.0, Reason.ROBOTS_AGAIN, f"{NOT_FETCHED}: it answered 503"),
-    "Crawl-delay": HostWait("a.test", 9, 12.0, Reason.ROBOTS, delay=30.0),
-    "the chosen delay": HostWait("a.test", 9, 1.0, Reason.DELAY, delay=2.0),
-    "another crawl's delay": HostWait("a.test", 9, 1.0, Reason.OTHERS, delay=2.0),
-    "the throttle": HostWait("a.test", 9, 1.0, Reason.THROTTLE, delay=4.0),
-    "a page is tried again": HostWait("a.test", 9, 8.0, Reason.RETRY, "timed out"),
-    "a page has a later time": HostWait("a.test", 9, 3600.0, Reason.LATER),
-    "no connection is free": HostWait(
-        "a.test", 9, 0.0, Reason.BUSY, used=[Used("crawl 7 (b.test)", 2), Used("this crawl", 1)], allowed=3
+    "the server asked to wait": HostWait("a.test", 9, 240.0, WaitReason.STOP, until=UNTIL, status=429),
+    "it asked to wait, with a status that is not known": HostWait("a.test", 9, 240.0, WaitReason.STOP, until=UNTIL),
+    "one page is tried first": HostWait("a.test", 9, 23.0, WaitReason.PROBE),
+    "robots.txt is asked for": HostWait("a.test", 9, 0.0, WaitReason.ROBOTS_ASKED),
+    "robots.txt is asked for again": HostWait(
+        "a.test", 9, 4.0, WaitReason.ROBOTS_AGAIN, f"{NOT_FETCHED}: it answered 503"
     ),
-    "it was put off": HostWait("a.test", 9, 0.8, Reason.AGAIN),
-    "nothing": HostWait("a.test", 9, 0.0, Reason.NOTHING),
+    "Crawl-delay": HostWait("a.test", 9, 12.0, WaitReason.ROBOTS, delay=30.0),
+    "the chosen delay": HostWait("a.test", 9, 1.0, WaitReason.DELAY, delay=2.0),
+    "another crawl's delay": HostWait("a.test", 9, 1.0, WaitReason.OTHERS, delay=2.0),
+    "the throttle": HostWait("a.test", 9, 1.0, WaitReason.THROTTLE, delay=4.0),
+    "a page is tried again": HostWait("a.test", 9, 8.0, WaitReason.RETRY, "timed out"),
+    "a page has a later time": HostWait("a.test", 9, 3600.0, WaitReason.LATER),
+    "no connection is free": HostWait(
+        "a.test",
+        9,
+        0.0,
+        WaitReason.BUSY,
+        used=[ConnectionUse("crawl 7 (b.test)", 2), ConnectionUse("this crawl", 1)],
+        allowed=3,
+    ),
+    "it was put off": HostWait("a.test", 9, 0.8, WaitReason.AGAIN),
+    "nothing": HostWait("a.test", 9, 0.0, WaitReason.NOTHING),
 }
 
 
@@ -122,6 +133,6 @@ def test_each_cause_has_its_own_sentence_with_its_figures(golden: SnapshotAssert
 
 
 def test_no_cause_lacks_a_sentence_and_no_two_share_one() -> None:
-    assert {wait.reason for wait in WAITS.values()} == set(Reason)
-    said = [re.sub(r"\d", "", wait_text(HostWait("a.test", 1, 1.0, reason, allowed=1))) for reason in Reason]
-    assert len(set(said)) == len(Reason)
+    assert {wait.reason for wait in WAITS.values()} == set(WaitReason)
+    said = [re.sub(r"\d", "", wait_text(HostWait("a.test", 1, 1.0, reason, allowed=1))) for reason in WaitReason]
+    assert len(set(said)) == len(WaitReason)

@@ -13,9 +13,9 @@ from crawler.core.protocol.completion import (
     MIN_CHECK_INTERVAL_S,
     REST_RATIO,
     REST_RATIO_WHEN_DUE,
+    CompletionCheck,
     Liveness,
     QueueSide,
-    Verdict,
     needs_tick,
     rest_after,
     verdict,
@@ -26,18 +26,18 @@ NOW = 1000.0
 
 
 def test_both_empty_is_finished() -> None:
-    assert verdict(EMPTY, open_pages=False) is Verdict.FINISH
+    assert verdict(EMPTY, open_pages=False) is CompletionCheck.FINISH
 
 
 def test_an_empty_queue_with_open_pages_is_a_disagreement() -> None:
-    assert verdict(EMPTY, open_pages=True) is Verdict.DISAGREE
+    assert verdict(EMPTY, open_pages=True) is CompletionCheck.DISAGREE
 
 
 @pytest.mark.parametrize("held", ["results", "leases", "hosts", "dirty"])
 @pytest.mark.parametrize("open_pages", [True, False])
 def test_anything_queued_means_going_on(held: str, open_pages: bool) -> None:
     queue_side = QueueSide(**{"results": 0, "leases": 0, "hosts": 0, "dirty": False, held: 1})
-    assert verdict(queue_side, open_pages=open_pages) is Verdict.GO_ON
+    assert verdict(queue_side, open_pages=open_pages) is CompletionCheck.GO_ON
 
 
 def signs(**seen: Any) -> Liveness:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.politeness.host_rules import HostWait, Reason, Used
+from crawler.core.politeness.host_rules import ConnectionUse, HostWait, WaitReason
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import (
     LOCK_SILENT_AFTER_S,
@@ -35,7 +35,7 @@ QUEUED = HandedOut(Hold.QUEUED, 20, 3.0)
 LOST = HandedOut(Hold.LOST, 20, 7.0)
 
 
-def a_host(next_in: float = 12.0, reason: Reason = Reason.ROBOTS, trouble: str = "") -> HostWait:
+def a_host(next_in: float = 12.0, reason: WaitReason = WaitReason.ROBOTS, trouble: str = "") -> HostWait:
     return HostWait("example.com", 5, next_in, reason, trouble)
 
 
@@ -44,8 +44,8 @@ def waiting(*hosts: HostWait) -> dict[str, Any]:
 
 
 LOCKED = SilentLock("10.0.0.3", 6.0, 4.0)
-BUSY = replace(a_host(0, Reason.BUSY), used=[Used("another crawl", 2)], allowed=2)
-IDLE = a_host(0, Reason.NOTHING)
+BUSY = replace(a_host(0, WaitReason.BUSY), used=[ConnectionUse("another crawl", 2)], allowed=2)
+IDLE = a_host(0, WaitReason.NOTHING)
 
 SITUATIONS: dict[str, dict[str, Any]] = {
     # it is over
@@ -112,15 +112,15 @@ SITUATIONS: dict[str, dict[str, Any]] = {
     "reports wait for the next run": {"reports": 2},
     # hosts are left in peace
     "a host rests by its Crawl-delay": waiting(a_host()),
-    "a host rests by the chosen delay": waiting(a_host(0.5, Reason.DELAY)),
-    "a page is tried again": waiting(a_host(90, Reason.RETRY, "it answered 503")),
+    "a host rests by the chosen delay": waiting(a_host(0.5, WaitReason.DELAY)),
+    "a page is tried again": waiting(a_host(90, WaitReason.RETRY, "it answered 503")),
     "the connections are in use": waiting(BUSY),
-    "a server asked to wait": waiting(replace(a_host(3550, Reason.STOP), until=1_800_000_000.0, status=429)),
+    "a server asked to wait": waiting(replace(a_host(3550, WaitReason.STOP), until=1_800_000_000.0, status=429)),
     "a host may be asked": waiting(IDLE),
     "two hosts of three may be asked": waiting(IDLE, IDLE, a_host(3)),
     "a worker waits for all its hosts": {
         "batches": [FETCHING],
-        "held_up": [replace(BUSY, used=[Used("another crawl", 1)], allowed=1)],
+        "held_up": [replace(BUSY, used=[ConnectionUse("another crawl", 1)], allowed=1)],
         **waiting(IDLE),
     },
     # nothing is lined up
@@ -181,7 +181,7 @@ def test_a_worker_that_has_to_wait_for_all_hosts_in_its_hands_is_not_said_to_fet
 
 
 batches = st.builds(HandedOut, st.sampled_from(Hold), st.integers(0, 500), st.floats(-10, 30))
-hosts = st.builds(HostWait, st.just("example.com"), st.integers(1, 9), st.floats(0, 300), st.sampled_from(Reason))
+hosts = st.builds(HostWait, st.just("example.com"), st.integers(1, 9), st.floats(0, 300), st.sampled_from(WaitReason))
 
 
 @given(

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import Reason
+from crawler.core.pages.traps import TrapReason
 from crawler.core.protocol.discovery import MAX_HOPS, Discovery, Place, discoveries, suspected, with_not_followed
 from crawler.core.protocol.messages import EXTERNAL, PageResult
 from crawler.core.urls.crawl_scope import Scope
@@ -78,7 +78,7 @@ TODAY = date(2026, 11, 21)
 def test_a_page_is_told_what_it_is_suspected_of() -> None:
     page = suspected(Discovery(f"{START}a/img/img/img", 1, 0, 7), START, TODAY)
     assert page.suspicion is not None
-    assert page.suspicion.reason is Reason.REPEATED
+    assert page.suspicion.reason is TrapReason.REPEATED
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.protocol.completion import Ended, Limit, State, ended, limit_of_time, sentence, without_answer
+from crawler.core.protocol.completion import EndReason, Limit, State, ended, limit_of_time, sentence, without_answer
 from crawler.core.protocol.counters import Tallies
 from tests.text_files import listed
 
@@ -25,39 +25,39 @@ def tallies(statuses: dict[str, int] | None = None, **outcomes: int) -> Tallies:
     return Tallies(discovered=sum(counted.values()), outcomes=counted, statuses=statuses or {})
 
 
-def why(counted: Tallies, limits: dict[str, int] | None = None, state: State = State.FINISHED) -> Ended | None:
+def why(counted: Tallies, limits: dict[str, int] | None = None, state: State = State.FINISHED) -> EndReason | None:
     return ended(state, counted, limits or {})
 
 
 @pytest.mark.parametrize(
     ("counted", "limits", "expected"),
     [
-        (tallies(ok=3), {}, Ended.COMPLETE),
+        (tallies(ok=3), {}, EndReason.COMPLETE),
         # What robots.txt or a trap keeps out is no part of the site that may be asked for.
-        (tallies(ok=3, robots=5, trap=80, private_address=1, too_many_redirects=1), {}, Ended.COMPLETE),
+        (tallies(ok=3, robots=5, trap=80, private_address=1, too_many_redirects=1), {}, EndReason.COMPLETE),
         # A page that is not there is an answer.
-        (Tallies(discovered=3, outcomes={"2xx": 2, "4xx": 1}, statuses={"200": 2, "404": 1}), {}, Ended.COMPLETE),
-        (tallies(ok=3, timeout=1), {}, Ended.COMPLETE_WITH_ERRORS),
-        (Tallies(discovered=2, outcomes={"2xx": 1, "5xx": 1}, statuses={"503": 1}), {}, Ended.COMPLETE_WITH_ERRORS),
-        (Tallies(discovered=2, outcomes={"2xx": 1, "4xx": 1}, statuses={"429": 1}), {}, Ended.COMPLETE_WITH_ERRORS),
+        (Tallies(discovered=3, outcomes={"2xx": 2, "4xx": 1}, statuses={"200": 2, "404": 1}), {}, EndReason.COMPLETE),
+        (tallies(ok=3, timeout=1), {}, EndReason.COMPLETE_WITH_ERRORS),
+        (Tallies(discovered=2, outcomes={"2xx": 1, "5xx": 1}, statuses={"503": 1}), {}, EndReason.COMPLETE_WITH_ERRORS),
+        (Tallies(discovered=2, outcomes={"2xx": 1, "4xx": 1}, statuses={"429": 1}), {}, EndReason.COMPLETE_WITH_ERRORS),
         # Nothing came of it.
-        (Tallies(discovered=1, outcomes={"4xx": 1}, statuses={"404": 1}), {}, Ended.COMPLETE_WITH_ERRORS),
-        (tallies(robots=1), {}, Ended.COMPLETE_WITH_ERRORS),
-        (tallies(ok=40, limit=417), {"pages": 417}, Ended.LIMIT),
-        (tallies(ok=40, limit=417, timeout=1), {"pages": 400, "depth": 17}, Ended.LIMIT),
-        (tallies(ok=3, expired=1), {"page_ttl": 1}, Ended.LIMIT),
-        (tallies(ok=3, limit=1), {}, Ended.LIMIT),  # whichever it was
-        (tallies(ok=3, expired=5, limit=9), {"deadline": 5, "depth": 9}, Ended.DEADLINE),
+        (Tallies(discovered=1, outcomes={"4xx": 1}, statuses={"404": 1}), {}, EndReason.COMPLETE_WITH_ERRORS),
+        (tallies(robots=1), {}, EndReason.COMPLETE_WITH_ERRORS),
+        (tallies(ok=40, limit=417), {"pages": 417}, EndReason.LIMIT),
+        (tallies(ok=40, limit=417, timeout=1), {"pages": 400, "depth": 17}, EndReason.LIMIT),
+        (tallies(ok=3, expired=1), {"page_ttl": 1}, EndReason.LIMIT),
+        (tallies(ok=3, limit=1), {}, EndReason.LIMIT),  # whichever it was
+        (tallies(ok=3, expired=5, limit=9), {"deadline": 5, "depth": 9}, EndReason.DEADLINE),
         # Its dead letters were sent again after it was cancelled: the other pages were never asked for.
-        (tallies(ok=3, cancelled=6), {}, Ended.CANCELLED),
+        (tallies(ok=3, cancelled=6), {}, EndReason.CANCELLED),
     ],
 )
-def test_a_finished_crawl_ended_for_one_reason(counted: Tallies, limits: dict[str, int], expected: Ended) -> None:
+def test_a_finished_crawl_ended_for_one_reason(counted: Tallies, limits: dict[str, int], expected: EndReason) -> None:
     assert why(counted, limits) is expected
 
 
 def test_a_cancelled_crawl_is_cancelled_whatever_else_is_true() -> None:
-    assert why(tallies(ok=1, limit=3), {"depth": 3}, State.CANCELLED) is Ended.CANCELLED
+    assert why(tallies(ok=1, limit=3), {"depth": 3}, State.CANCELLED) is EndReason.CANCELLED
 
 
 @given(COUNTS, LIMITS, st.sampled_from([state for state in State if not state.is_over]))
@@ -81,7 +81,7 @@ def test_what_is_over_ended_for_a_reason_that_can_be_told(
 @given(COUNTS, st.sampled_from(OVER))
 def test_it_is_complete_only_if_nothing_was_left_out_and_all_answered(outcomes: dict[str, int], state: State) -> None:
     counted = Tallies(discovered=sum(outcomes.values()), outcomes=outcomes)
-    if ended(state, counted, {}) is Ended.COMPLETE:
+    if ended(state, counted, {}) is EndReason.COMPLETE:
         assert not counted.in_category(Category.FAILED) + counted.in_category(Category.CANCELLED)
         assert not {Outcome.LIMIT, Outcome.EXPIRED} & {outcome for outcome, number in outcomes.items() if number}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from crawler.core.protocol.progress import Seen, event, events_since, retry
+from crawler.core.protocol.progress import ProgressState, event, events_since, retry
 
-RUNNING = Seen("running", False, 1, 120, 80, progress={"closed": 80}, receipt={})
-FINISHED = Seen("finished", True, 1, 120, 120, progress={}, receipt={"fetched": 120})
+RUNNING = ProgressState("running", False, 1, 120, 80, progress={"closed": 80}, receipt={})
+FINISHED = ProgressState("finished", True, 1, 120, 120, progress={}, receipt={"fetched": 120})
 
 
 def test_a_newcomer_is_told_state_and_progress() -> None:
@@ -29,7 +29,7 @@ def test_the_end_has_the_receipt() -> None:
 
 
 def test_a_crawl_that_goes_on_after_its_end_is_news() -> None:
-    again = Seen("running", False, 2, 120, 119, progress={}, receipt={})
+    again = ProgressState("running", False, 2, 120, 119, progress={}, receipt={})
     assert again.id != RUNNING.id
     assert len(list(events_since(again, FINISHED.id))) == 2
 

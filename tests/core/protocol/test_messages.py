@@ -15,7 +15,7 @@ import pytest
 
 from crawler.core.errors import NewerMessage
 from crawler.core.extraction.rules import FieldRule
-from crawler.core.html.page_metadata import Facts
+from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.pages.hook_calls import HookCall
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import PageLoad, Resource
@@ -136,7 +136,7 @@ REPORT = SliceReport(
             reused=True,
             headers="Server: x",
             first_byte_ms=12,
-            facts=Facts(description="A description"),
+            facts=PageMetadata(description="A description"),
             kept={"html": ["object", 0, 10]},
             rendering="root",
             needs_browser="root",

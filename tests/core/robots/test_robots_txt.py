@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.robots.robots_txt import MAX_BYTES, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
+from crawler.core.robots.robots_txt import MAX_BYTES, RobotsAnswer, RobotsRules, oddity_of, parse, verdict_of_status
 from crawler.core.robots.rules import MAX_SHOWN
 from crawler.core.urls.normalise import normalise
 from tests.fuzz.growth import climb
@@ -359,7 +359,7 @@ def test_sitemaps_belong_to_the_host_and_are_listed_once() -> None:
 
 def test_a_page_that_is_no_rules_file_allows_everything() -> None:
     rules = parse("<!doctype html><title>Not found</title><a href='http://x/'>Disallow: /</a>")
-    assert rules == Rules({}, ())
+    assert rules == RobotsRules({}, ())
     assert rules.allows("https://example.com/x", "bot")
 
 

@@ -19,7 +19,7 @@ from crawler.core.sitemaps.formats import (
     MAX_TEXT,
     MAX_TOKEN,
     Break,
-    Listed,
+    EntryTexts,
     Markup,
     default_places,
     named_in_robots,
@@ -67,7 +67,7 @@ def recorded(value: Any) -> bytes:
     return b64decode(value["b64"]) if isinstance(value, dict) else value.encode()
 
 
-def as_recorded(listed: Listed) -> dict[str, Any]:
+def as_recorded(listed: EntryTexts) -> dict[str, Any]:
     """The entry as Scrapy tells it: only what the file says."""
     told = {name: getattr(listed, name) for name in ("loc", "lastmod", "changefreq", "priority")}
     told = {name: text for name, text in told.items() if text is not None}
@@ -390,7 +390,7 @@ def test_a_prologue_that_never_ends_is_left() -> None:
 def test_of_an_endless_text_only_the_beginning_is_kept() -> None:
     reader = Markup()
     listed = [*reader.feed(b"<urlset><url><loc>"), *reader.feed(b"x" * MAX_TOKEN * 4), *reader.feed(b"</loc></url>")]
-    assert listed == [Listed(loc="x" * MAX_TEXT)]
+    assert listed == [EntryTexts(loc="x" * MAX_TEXT)]
 
 
 # --- properties

@@ -3,14 +3,23 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.reader import MAX_ROW_LINES, NOT_TEXT, UNCLOSED, Columns, Layout, Line, layout_of, rows_of
+from crawler.core.url_lists.reader import (
+    MAX_ROW_LINES,
+    NOT_TEXT,
+    UNCLOSED,
+    ColumnChoice,
+    Layout,
+    ListLine,
+    layout_of,
+    rows_of,
+)
 from crawler.core.url_lists.values import MAX_META_COLUMNS
 
 URL = "https://example.com/"
 
 
-def lines(*texts: str) -> list[Line]:
-    return [Line(number, text, "") for number, text in enumerate(texts, start=1)]
+def lines(*texts: str) -> list[ListLine]:
+    return [ListLine(number, text, "") for number, text in enumerate(texts, start=1)]
 
 
 @pytest.mark.parametrize(
@@ -36,20 +45,20 @@ def lines(*texts: str) -> list[Line]:
 def test_the_beginning_tells_how_a_list_is_laid_out(
     file_name: str, beginning: list[str], layout: Layout | None
 ) -> None:
-    assert layout_of(lines(*beginning), file_name, Columns()) == layout
+    assert layout_of(lines(*beginning), file_name, ColumnChoice()) == layout
 
 
 @pytest.mark.parametrize(
     ("columns", "url", "priority"),
     [
-        (Columns(), 0, 2),
-        (Columns(url="Target"), 1, 2),
-        (Columns(url=" target ", priority="weight"), 1, 3),
-        (Columns(url="2"), 1, 2),  # by number, from 1
-        (Columns(priority="4"), 0, 3),
+        (ColumnChoice(), 0, 2),
+        (ColumnChoice(url="Target"), 1, 2),
+        (ColumnChoice(url=" target ", priority="weight"), 1, 3),
+        (ColumnChoice(url="2"), 1, 2),  # by number, from 1
+        (ColumnChoice(priority="4"), 0, 3),
     ],
 )
-def test_columns_can_be_chosen(columns: Columns, url: int, priority: int) -> None:
+def test_columns_can_be_chosen(columns: ColumnChoice, url: int, priority: int) -> None:
     layout = layout_of(lines("url,target,priority,weight"), "-", columns)
     assert layout is not None
     assert (layout.url, layout.priority, layout.header) == (url, priority, 1)
@@ -58,28 +67,28 @@ def test_columns_can_be_chosen(columns: Columns, url: int, priority: int) -> Non
 
 def test_a_table_has_a_limit_of_further_columns() -> None:
     names = [f"c{number}" for number in range(MAX_META_COLUMNS)]
-    layout = layout_of(lines(",".join(["url", *names])), "-", Columns())
+    layout = layout_of(lines(",".join(["url", *names])), "-", ColumnChoice())
     assert layout is not None
     assert len(layout.meta) == MAX_META_COLUMNS
     with pytest.raises(BadInput, match=r"Line 1 names 65 columns beside .* at most 64 .* Leave out some of them\."):
-        layout_of(lines(",".join(["url", *names, "one more"])), "-", Columns())
+        layout_of(lines(",".join(["url", *names, "one more"])), "-", ColumnChoice())
 
 
 def test_columns_of_a_table_without_names_are_chosen_by_number() -> None:
-    assert layout_of(lines(f"{URL},{URL}b,3"), "-", Columns("2", "3")) == Layout(",", 1, 2, 0)
+    assert layout_of(lines(f"{URL},{URL}b,3"), "-", ColumnChoice("2", "3")) == Layout(",", 1, 2, 0)
 
 
 @pytest.mark.parametrize(
     ("columns", "first", "field", "line"),
     [
-        (Columns(url="page"), "url,priority", "list_column", "no column 'page'; its columns are: url, priority."),
-        (Columns(priority="rank"), "url,b", "priority_column", "no column 'rank'; its columns are: url, b."),
-        (Columns(url="page"), f"{URL},7", "list_column", "names no columns; give a number from 1."),
-        (Columns(url="0"), f"{URL},7", "list_column", "no column '0'"),
-        (Columns(url="9" * 5000), f"{URL},7", "list_column", "no column '999"),
+        (ColumnChoice(url="page"), "url,priority", "list_column", "no column 'page'; its columns are: url, priority."),
+        (ColumnChoice(priority="rank"), "url,b", "priority_column", "no column 'rank'; its columns are: url, b."),
+        (ColumnChoice(url="page"), f"{URL},7", "list_column", "names no columns; give a number from 1."),
+        (ColumnChoice(url="0"), f"{URL},7", "list_column", "no column '0'"),
+        (ColumnChoice(url="9" * 5000), f"{URL},7", "list_column", "no column '999"),
     ],
 )
-def test_a_chosen_column_must_be_there(columns: Columns, first: str, field: str, line: str) -> None:
+def test_a_chosen_column_must_be_there(columns: ColumnChoice, first: str, field: str, line: str) -> None:
     with pytest.raises(BadInput, match=line) as caught:
         layout_of(lines(first), "-", columns)
     assert caught.value.field == field
@@ -110,5 +119,5 @@ def test_text_behind_a_closing_quote_is_a_fault() -> None:
 
 
 def test_a_line_that_cannot_be_read_is_a_row_of_its_own_even_between_quotes() -> None:
-    bad = [Line(1, '"a', ""), Line(2, "?", NOT_TEXT), Line(3, 'b"', "")]
+    bad = [ListLine(1, '"a', ""), ListLine(2, "?", NOT_TEXT), ListLine(3, 'b"', "")]
     assert [(row.number, row.fault) for row in rows_of(iter(bad), ",")] == [(1, UNCLOSED), (2, NOT_TEXT), (3, "")]

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.entries import PROBED_LINES, Entry, Invalid, entries_of
-from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, Columns
+from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, ColumnChoice
 from crawler.core.url_lists.values import moment_of, priority_of
 from crawler.core.urls.normalise import parse_user_url
 from tests.text_files import listed
@@ -17,7 +17,7 @@ from tests.text_files import listed
 URL = "https://example.com/"
 
 
-def read(text: str | bytes, file_name: str = "urls.txt", columns: Columns | None = None) -> list[Entry | Invalid]:
+def read(text: str | bytes, file_name: str = "urls.txt", columns: ColumnChoice | None = None) -> list[Entry | Invalid]:
     return list(entries_of([text.encode() if isinstance(text, str) else text], file_name, columns))
 
 
@@ -125,14 +125,14 @@ def test_json_lines_give_the_same_by_name() -> None:
 
 def test_names_can_be_chosen_in_json_lines_and_numbers_cannot() -> None:
     text = f'{{"page": "{URL}", "rank": 3, "url": "kept"}}'
-    assert read(text, "-", Columns("Page", "Rank")) == [Entry(1, URL, 3, meta={"url": "kept"})]
+    assert read(text, "-", ColumnChoice("Page", "Rank")) == [Entry(1, URL, 3, meta={"url": "kept"})]
     with pytest.raises(BadInput, match="whose values have names; give one of these") as caught:
-        read(text, "-", Columns("1"))
+        read(text, "-", ColumnChoice("1"))
     assert caught.value.field == "list_column"
 
 
 def test_a_column_can_be_chosen() -> None:
-    assert read(f"{URL}a;{URL}b;7\n", "-", Columns("2", "3")) == [Entry(1, f"{URL}b", 7)]
+    assert read(f"{URL}a;{URL}b;7\n", "-", ColumnChoice("2", "3")) == [Entry(1, f"{URL}b", 7)]
 
 
 def test_comments_may_stand_before_the_names_of_columns() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, PIECE_BYTES, TOO_LONG, Line, lines_of
+from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, PIECE_BYTES, TOO_LONG, ListLine, lines_of
 
 
 def cut(data: bytes, size: int = PIECE_BYTES) -> Iterator[bytes]:
@@ -78,7 +78,7 @@ def test_a_line_that_is_too_long_is_cut_and_marked_and_the_next_one_fine(charact
     assert lines[0].text == fits
     assert lines[1].text == fits
     assert len(lines[2].text) <= MAX_LENGTH
-    assert lines[3] == Line(4, "next", "")
+    assert lines[3] == ListLine(4, "next", "")
 
 
 def test_gzip_of_several_members_with_padding_is_unpacked() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.pages.traps import Reason
+from crawler.core.pages.traps import TrapReason
 from crawler.core.urls import variants
 from crawler.core.urls.normalise import normalise
 from crawler.core.urls.variants import (
@@ -73,7 +73,7 @@ def test_a_part_says_what_it_is_and_what_its_urls_have() -> None:
     for address in ("/a/b/list?page=0&x=ab", "/a;x=ab/b"):
         for pattern in remainders(SITE + address):
             assert found_by(pattern) in SITE + address
-            assert reason_of(pattern) is (Reason.PARAMETER if "…" in pattern else Reason.SEGMENT)
+            assert reason_of(pattern) is (TrapReason.PARAMETER if "…" in pattern else TrapReason.SEGMENT)
 
 
 def test_urls_with_very_many_parts_cost_nothing() -> None:

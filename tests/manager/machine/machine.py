@@ -171,10 +171,12 @@ class Machine:
 
         return watched
 
-    def _added_by(self, add: Callable[..., additions.Changed]) -> Callable[..., additions.Changed]:
+    def _added_by(self, add: Callable[..., additions.AdditionResult]) -> Callable[..., additions.AdditionResult]:
         """Each URL is a page once: new, open as it was, or closed as it was unless it is wanted again."""
 
-        def watched(crawl: UUID, urls: Sequence[str], *given: Any, again: bool, **more: Any) -> additions.Changed:
+        def watched(
+            crawl: UUID, urls: Sequence[str], *given: Any, again: bool, **more: Any
+        ) -> additions.AdditionResult:
             with self.stage.nobody():
                 ledger = self.ledger_of(crawl)
                 before = {row.url: row for row in ledger.rows()}

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.html.page_metadata import Facts, Malformed
+from crawler.core.html.page_metadata import MalformedHref, PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.page_load import BLOCKED, FAILED, PageLoad, Resource
 from crawler.models import Crawl, Page
@@ -33,12 +33,12 @@ def crawl(ann: User) -> Crawl:
 
 
 def test_everything_is_told(as_ann: Client, crawl: Crawl, golden: SnapshotAssertion) -> None:
-    facts = Facts(
+    facts = PageMetadata(
         description="About it",
         h1="Heading",
         h1_count=1,
         insecure=("http://example.com/x.png",),
-        malformed=(Malformed("htp:/x<b>", "a typo", "", "unknown scheme htp"),),
+        malformed=(MalformedHref("htp:/x<b>", "a typo", "", "unknown scheme htp"),),
         malformed_number=7,
         fields={"price": 9.5, "weight": None},
         notes={"weight": "it is no number: <b>"},

@@ -7,14 +7,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import Reason
+from crawler.core.pages.traps import TrapReason
 from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page, Trap
 from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 
 def a_trap(crawl: Crawl, name: str = "img", pages: int = 1, **fields: object) -> Trap:
-    values = {"reason": Reason.REPEATED, "pattern": f"example.com/…/{name}/…", "quarantined": pages, **fields}
+    values = {"reason": TrapReason.REPEATED, "pattern": f"example.com/…/{name}/…", "quarantined": pages, **fields}
     trap = Trap.objects.create(crawl=crawl, key=name.encode().ljust(16), **values)
     for number in range(min(pages, 5)):
         a_page(crawl, f"https://example.com/{name}/{number}", Outcome.TRAP, trap_id=trap.pk, fetched_at=None)
