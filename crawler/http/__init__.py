@@ -2,8 +2,9 @@
 
 fetcher          the `Fetcher` protocol, `FetchResult`, `Limits`, response headers
 client           the fetcher (`HttpFetcher`), a crawl's credentials
-transport        how it sends requests: HTTP/1.1 over its own connections
-curl_transport   the same by libcurl: `curl_transfer` for a request, `curl_lines` for connections, trust and errors
+layers           what it is made of: cookies over trust over proxies
+exchange_sender  below them: reads the responses of one transport
+transports       how requests are sent
 guard            which addresses may be connected to
 connector        opens connections, directly or through a proxy
 proxies          which proxy a host is requested through
@@ -19,8 +20,5 @@ warc_record      request and response for an archive
 with_timeout     runs a call with a timeout
 errors           exceptions, their outcomes and texts
 cookies          cookies of a crawl that logs in
-curl_errors      errors of libcurl as those of this package
-curl_trust       the certificates libcurl trusts
-requests_transport  how the package requests sends them
 socks            SOCKS5 proxies (RFC 1928, RFC 1929)
 """

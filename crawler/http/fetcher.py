@@ -64,6 +64,7 @@ class FetchResult(msgspec.Struct, frozen=True, kw_only=True):
     etag: str = ""  # validators that can be sent back; "" = none
     last_modified: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
+    cookies: tuple[str, ...] = ()  # the Set-Cookie headers; none in a crawl that logs in, which keeps them
     headers: str = ""  # all of them, one per line, as sent
     recorded: ExchangeHeads | None = None  # both heads of the exchange, if they are recorded
     body: bytes = b""  # decoded; empty unless it was wanted and complete

@@ -36,6 +36,7 @@ class Exchange:
         self.reused = True  # no new connection was opened for it
         self.sent = False  # at least partly written to a connection
         self.received = 0  # bytes
+        self.certificate_error = ""  # why the server's certificate is not trusted
         self._clock = clock
         self._began = clock()
         self._total_seconds = limits.total_seconds
@@ -58,6 +59,7 @@ class Exchange:
         self.reused = True
         self.sent = False
         self.received = 0
+        self.certificate_error = ""
 
     def note_sent(self) -> None:
         """Note that the first bytes of this attempt were written to the socket, or that writing them failed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from crawler.models import Crawl
 from tests.browser.conftest import PATIENCE, Web, press
@@ -119,6 +119,26 @@ def test_the_pictures_are_drawn_anew_while_the_crawl_runs(web: Web, small_site: 
     expect(answers.get_by_role("row", name="200")).to_contain_text("3")
     expect(tab.get_by_role("table", name="Depth").get_by_role("row")).to_have_count(3)  # its head, and two depths
     expect(tab.locator("#hosts")).to_contain_text(small_site.host)
+
+
+def test_charts_that_failed_to_load_are_requested_again(
+    web: Web, small_site: Site, tab: Page, complaints: list[str]
+) -> None:
+    failures = list[str]()
+
+    def fail_the_last(route: Route) -> None:
+        if failures or not web.stack.within(lambda: Crawl.objects.get().is_over):
+            return route.continue_()
+        failures.append(route.request.url)
+        return route.fulfill(status=500)
+
+    open_crawl(web, tab, small_site.url)
+    tab.route("**/figures", fail_the_last)
+    web.start_worker()
+    expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
+    expect(tab.get_by_role("table", name="Depth").get_by_role("row")).to_have_count(3, timeout=PATIENCE)
+    assert len(failures) == 1
+    complaints.clear()  # the browser's own, of the failure
 
 
 def test_a_reader_who_was_logged_out_is_told_in_the_list(web: Web, tab: Page) -> None:

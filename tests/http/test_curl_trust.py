@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import serialization
 from requests.adapters import DEFAULT_CA_BUNDLE_PATH
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.http import curl_trust
 from crawler.http.client import HttpFetcher
 from crawler.http.connection import public_trust
+from crawler.http.transports import curl_trust
 from tests.http.certificates import Authority
 from tests.http.secure import EVERY_NAME
 from tests.http.server import Server, page

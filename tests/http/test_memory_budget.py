@@ -8,7 +8,7 @@ import time
 import pytest
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.http import client
+from crawler.http import exchange_sender
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Limits
 from crawler.http.memory_budget import LARGE_BODY, MemoryBudget
@@ -38,7 +38,7 @@ def test_who_needs_more_than_there_is_gets_all_of_it() -> None:
 def room(monkeypatch: pytest.MonkeyPatch) -> MemoryBudget:
     """MemoryBudget for one large body."""
     room = MemoryBudget(2 * LARGE_BODY)
-    monkeypatch.setattr(client, "memory_budget", room)
+    monkeypatch.setattr(exchange_sender, "memory_budget", room)
     return room
 
 

@@ -16,13 +16,13 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.http import curl_transport
 from crawler.http.client import HttpFetcher
-from crawler.http.curl_transport import CurlTransport
 from crawler.http.fetcher import Limits
 from crawler.http.guard import Guard
-from crawler.http.requests_transport import RequestsTransport
-from crawler.http.transport import RoutedAdapter
+from crawler.http.transports import curl_transport
+from crawler.http.transports.curl_transport import CurlTransport
+from crawler.http.transports.requests_transport import RequestsTransport
+from crawler.http.transports.transport import RoutedAdapter
 from settings import environment
 from tests.http.asking import LOOPBACK
 from tests.http.differences import DIFFERENCES, TRAPS, over
@@ -37,7 +37,7 @@ DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "http-clients.md").re
 def test_the_setting_chooses(settings: Any, http_client: str, name: str, kind: type) -> None:
     settings.CRAWLER_HTTP_CLIENT = name
     with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
-        assert type(fetcher._way.transport) is kind
+        assert type(fetcher._top._transport) is kind
 
 
 def test_another_name_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +82,8 @@ def test_libcurl_that_asks_for_a_socket_gets_the_one_that_was_opened_and_no_seco
     settings.CRAWLER_HTTP_CLIENT = "curl"
     with Server({"/": page()}) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
         assert fetcher.get(f"{server.origin}/").outcome is Outcome.SUCCESS
-        assert isinstance(fetcher._way.transport, CurlTransport)
-        assert fetcher._way.transport._open(0, ("127.0.0.1", server.port)) == pycurl.SOCKET_BAD
+        assert isinstance(fetcher._top._transport, CurlTransport)
+        assert fetcher._top._transport._open(0, ("127.0.0.1", server.port)) == pycurl.SOCKET_BAD
 
 
 def test_a_connection_that_libcurl_gave_up_is_opened_anew_and_judged_anew(settings: Any) -> None:

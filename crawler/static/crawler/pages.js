@@ -75,12 +75,16 @@ function show(crawl, status) {
   bar.max = status.bar.max;
   bar.value = status.bar.value;
   document.title = status.title;
-  const moved = crawl.dataset.state !== status.state;
   crawl.dataset.state = status.state;
-  refreshParts(moved);
+  refreshParts(!areChartsOf(status.state));
 }
 
-/* Has htmx reload the parts that the server renders: now and then, and at once when the state has changed. */
+/* Whether the charts were counted in this state. If not, they are requested until they are: a response may be lost. */
+function areChartsOf(state) {
+  return document.querySelector(".pictures").dataset.state === state;
+}
+
+/* Has htmx reload the parts that the server renders: now and then, and at once when they are of another state. */
 let partsRefreshedAt = 0;
 function refreshParts(atOnce) {
   const now = performance.now();
@@ -127,7 +131,7 @@ function follow(crawl) {
     show(crawl, shown);
     if (seen.status.over && !wasOver) announce(seen.status);
     wasOver = seen.status.over;
-    if (seen.status.settled) return undefined;
+    if (seen.status.settled && areChartsOf(seen.status.state)) return undefined;
     quiet = wasOver ? quiet + 1 : 0;
     if (wasOver) return again(Math.min(NOTICES_POLL_MS * quiet, MAX_RETRY_MS));
     return again(Math.max(document.hidden ? HIDDEN_TAB_POLL_MS : POLL_MS, Math.min(MAX_POLL_MS, PAUSE_FACTOR * (performance.now() - began))));

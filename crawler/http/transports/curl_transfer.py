@@ -7,11 +7,11 @@ from functools import partial
 
 import pycurl
 
-from crawler.http.curl_errors import error_of
-from crawler.http.curl_lines import CurlSocket
 from crawler.http.errors import ConnectionClosed, FetchTimeout, HeadTooLarge, InvalidResponse
 from crawler.http.request import Exchange
 from crawler.http.response_parser import ResponseParser
+from crawler.http.transports.curl_errors import error_of
+from crawler.http.transports.curl_lines import CurlSocket
 
 MAX_OVERHEAD = 1024 * 1024  # bytes of TLS and HTTP/2 around a response, and beside it ...
 OVERHEAD_PER_BYTE = 64  # ... for each of its bytes: one alone in a frame and a record needs 32

@@ -25,7 +25,7 @@ from crawler.http.connector import Route, connect
 from crawler.http.errors import ConnectionClosed, FetchError, HeadTooLarge, InvalidResponse
 from crawler.http.request import Exchange
 from crawler.http.response_parser import FRAMING_BYTES_PER_BODY_BYTE, MAX_HEADERS
-from crawler.http.transport import StreamedResponse, line_of
+from crawler.http.transports.transport import StreamedResponse, line_of
 from crawler.http.warc_record import ExchangeHeads, recorded, status_line
 
 

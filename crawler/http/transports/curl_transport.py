@@ -19,11 +19,11 @@ from crawler.core.urls.normalise import host_and_port, origin_of
 from crawler.http.body import ResponseStream, receive
 from crawler.http.connection import MAX_IDLE_CONNECTIONS, IdleConnections, Trust
 from crawler.http.connector import OPTIONS, Route
-from crawler.http.curl_lines import CurlSocket, PumpedLine
-from crawler.http.curl_transfer import Arrived, Transfer
-from crawler.http.curl_trust import trust_options
 from crawler.http.request import Exchange
-from crawler.http.transport import StreamedResponse, line_of, parser_of
+from crawler.http.transports.curl_lines import CurlSocket, PumpedLine
+from crawler.http.transports.curl_transfer import Arrived, Transfer
+from crawler.http.transports.curl_trust import trust_options
+from crawler.http.transports.transport import StreamedResponse, line_of, parser_of
 
 BUFFER = 8 * 1024  # bytes; libcurl reads about twenty times as much, at most, before it returns
 LARGE_HEAD = 8 * 1024  # bytes of a request; a larger one may not fit into the socket's buffer at once
