@@ -184,6 +184,7 @@ def forget(tab: Page, nowhere: str) -> None:
     for opened in tab.context.pages:
         if opened is not tab:
             opened.close()
+    tab.unroute_all()
     tab.goto(nowhere)
     tab.evaluate("localStorage.clear(); sessionStorage.clear()")
     tab.context.clear_cookies()
