@@ -8,7 +8,8 @@ page           one page: request, parse, result
 sitemap        what a sitemap names
 rendering      renders a page in a browser, with the manners of its crawl
 robots_check   whether robots.txt allows a page
-host_slot      a slice's client of the host limiter
+connection_slot  a slice's right to one of a host's connections
+host_slot      with the grants of its requests: a slice's client of the host limiter
 slot_watch     ends requests whose slot is about to expire
 capture        extraction and content capture
 result_buffer  gathers results and leaves them for the manager

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from crawler.clock import Clock
-from crawler.fetcher.host_slot import BEGIN_MARGIN_S, END_MARGIN_S, SLOT_RETRY_S, HostSlot, RateLimited
+from crawler.fetcher.connection_slot import END_MARGIN_S
+from crawler.fetcher.host_slot import BEGIN_MARGIN_S, SLOT_RETRY_S, HostSlot, RateLimited
 from crawler.frontier import keys
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy, SlotResult
 from crawler.frontier.host_state import HostStates

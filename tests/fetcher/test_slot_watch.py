@@ -12,7 +12,7 @@ from redis.client import Pipeline
 
 from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.fetcher import session
-from crawler.fetcher.host_slot import HostSlot
+from crawler.fetcher.connection_slot import ConnectionSlot
 from crawler.fetcher.loop import fetch
 from crawler.frontier import keys, leases
 from crawler.frontier.host_limiter import HostLimiter
@@ -30,7 +30,7 @@ def no_answer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Redis confirms no slot a second time, as if each call to it took too long. A page may take long."""
     settings.CRAWLER_PAGE_SECONDS = 10 * SLOW
     monkeypatch.setattr(session, "LEASE_TTL_S", SHORT_TTL_S)
-    monkeypatch.setattr(HostSlot, "renew", lambda slot, pipe: None)
+    monkeypatch.setattr(ConnectionSlot, "renew", lambda slot, pipe: None)
 
 
 @pytest.fixture(params=["builtin", "curl", "requests"])
@@ -88,14 +88,14 @@ def test_it_ends_when_others_have_all_slots(bench: Bench, real_redis: Redis, mon
     monkeypatch.setattr(leases.Heartbeat.__init__, "__defaults__", (0.1,))  # seconds between two renewals
     slots = keys.host_slots(bench.site.host)
 
-    def renew(slot: HostSlot, pipe: Pipeline) -> float | None:
+    def renew(slot: ConnectionSlot, pipe: Pipeline) -> float | None:
         if bench.site.hits["/"] and not real_redis.zscore(slots, "another"):
             real_redis.delete(slots)
             real_redis.zadd(slots, {"another": time.time() + 9})
         return usual(slot, pipe)
 
-    usual = HostSlot.renew
-    monkeypatch.setattr(HostSlot, "renew", renew)
+    usual = ConnectionSlot.renew
+    monkeypatch.setattr(ConnectionSlot, "renew", renew)
     batch = handed_out(bench, concurrency=1)
     quickly(lambda: fetch(batch))
     assert [report.results for report in reports(bench)] == [()]

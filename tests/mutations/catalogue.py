@@ -362,7 +362,7 @@ MUTATIONS = (
     Mutation(
         "slot-valid-from-the-answer",
         "a slot is valid from when it was asked for, however late Redis answers",
-        HOST_SLOT,
+        "crawler/fetcher/connection_slot.py",
         "until = asked_at + self._limiter.slot_seconds",
         "until = self._monotonic() + self._limiter.slot_seconds",
         "tests/fetcher/test_host_slot.py::test_a_slot_is_valid_from_when_it_was_asked_for_however_late_the_answer_comes",
@@ -387,7 +387,7 @@ MUTATIONS = (
         "crawl-delay-forgotten",
         "the delay that robots.txt asks for holds for later slices and other crawls",
         HOST_SLOT,
-        "self._host_states.note_crawl_delay(self._host, seconds)\n",
+        "self._report.host_states.note_crawl_delay(self._host, seconds)\n",
         "\n",
         "tests/fetcher/test_robots_check.py::test_the_pace_it_asks_for_is_known_to_all_crawls",
     ),

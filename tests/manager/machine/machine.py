@@ -22,7 +22,7 @@ from crawler.core.pages import traps
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
 from crawler.crawls import delete
-from crawler.fetcher import host_slot, loop, rendering, result_buffer, session, work_stealing
+from crawler.fetcher import connection_slot, host_slot, loop, rendering, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier import logins
 from crawler.frontier.frontier import Frontier
@@ -90,7 +90,11 @@ class Machine:
             (loop, "EventLoop", partial(OneAfterAnother, self.clock)),
             (loop, "Heartbeat", Pulse),
             (loop, "SlotWatch", lambda look: nullcontext()),  # tasks do not wait here
-            (host_slot, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
+            (
+                connection_slot,
+                "threading",
+                SimpleNamespace(Lock=threading.RLock),
+            ),  # its heart beats in the same thread here
             (host_slot, "sleep", self.clock.sleep),
             (work_stealing, "ThreadPoolExecutor", AtOnce),
             (host_rules, "SLICE_PAGES", 3),
