@@ -1,0 +1,17 @@
+"""The tools that measure, disturb and draw the product: each of their modules can still be imported. What they decide is
+tested in tests/tools, by `bin/test --all`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("tools/*/*.py"))
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
+def test_its_imports_exist(module: str) -> None:
+    import_module(module)
