@@ -1,5 +1,5 @@
-"""The tools that measure, disturb and draw the product: each of their modules can still be imported. What they decide is
-tested in tests/tools, by `bin/test --all`."""
+"""The tools that measure, disturb and draw the product: each of their modules can still be imported. `bin/test --all`
+runs tests/tools as well."""
 
 from __future__ import annotations
 

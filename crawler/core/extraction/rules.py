@@ -10,11 +10,11 @@ import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.text.patterns import check_pattern
+from crawler.core.text.sanitize import short_repr
 
 MAX_RULES = 50
 MAX_SELECTOR = 500  # characters
 MAX_PATTERN = 500  # characters
-MAX_SHOWN = 60  # characters of a value in a message
 WHAT = ("text", "html")
 TYPES = ("text", "number", "integer", "date", "url", "boolean")
 
@@ -35,24 +35,17 @@ class FieldRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     type: str = "text"  # of the value, one of TYPES
 
 
-def shown(value: object) -> str:
-    """A value for a message, shortened."""
-    try:
-        text = repr(value)
-    except ValueError:  # a number with more digits than Python formats
-        return "so long a number"
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
-
-
 def check_rules(field: str, rules: Sequence[FieldRule]) -> None:
     """BadInput naming the first invalid rule and its part."""
     if len(rules) > MAX_RULES:
         raise BadInput(field, f"There are {len(rules)} extraction rules; a crawl can have {MAX_RULES} at most.")
     taken = set[str]()
     for place, rule in enumerate(rules, start=1):
-        _check(field, f"Rule {place} ({shown(rule.name)})", rule)
+        _check(field, f"Rule {place} ({short_repr(rule.name)})", rule)
         if rule.name.lower() in taken:
-            raise BadInput(field, f"Rule {place} ({shown(rule.name)}), name: another rule has it; each needs its own.")
+            raise BadInput(
+                field, f"Rule {place} ({short_repr(rule.name)}), name: another rule has it; each needs its own."
+            )
         taken.add(rule.name.lower())
 
 
@@ -68,13 +61,13 @@ def _check(field: str, who: str, rule: FieldRule) -> None:
     else:
         check_selector(field, f"{who}, selector", rule.selector)
     if rule.what not in WHAT:
-        raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {shown(rule.what)}.")
+        raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {short_repr(rule.what)}.")
     if rule.attribute and not _ATTRIBUTE.fullmatch(rule.attribute):
-        raise BadInput(field, f"{who}, attribute: {shown(rule.attribute)} is not the name of one, such as href.")
+        raise BadInput(field, f"{who}, attribute: {short_repr(rule.attribute)} is not the name of one, such as href.")
     if rule.attribute and rule.what != "text":
         raise BadInput(field, f"{who}: take its {rule.what} or an attribute, not both.")
     if rule.type not in TYPES:
-        raise BadInput(field, f"{who}, type: it can be {', '.join(TYPES)}; not {shown(rule.type)}.")
+        raise BadInput(field, f"{who}, type: it can be {', '.join(TYPES)}; not {short_repr(rule.type)}.")
     if rule.many and rule.type == "boolean":
         raise BadInput(field, f"{who}, many: a boolean says whether anything is found, so there is one of it.")
     if len(rule.pattern) > MAX_PATTERN:
@@ -192,7 +185,7 @@ def _rule(field: str, place: int, name: Any, given: Any) -> FieldRule:
     if not isinstance(given, Mapping):
         raise BadInput(field, f"Rule {place} is not a mapping of parts to values. {_SHAPE}")
     parts = {**given} if name is None else {"name": name, **given}
-    who = f"Rule {place}" + (f" ({shown(parts['name'])})" if "name" in parts else "")
+    who = f"Rule {place}" + (f" ({short_repr(parts['name'])})" if "name" in parts else "")
     for part, value in parts.items():
         _check_part(field, who, part, value)
     if "name" not in parts:
@@ -204,9 +197,9 @@ def _rule(field: str, place: int, name: Any, given: Any) -> FieldRule:
 
 def _check_part(field: str, who: str, part: Any, value: Any) -> None:
     if part not in _PARTS:
-        raise BadInput(field, f"{who}: there is no part named {shown(part)}; there are {', '.join(_PARTS)}.")
+        raise BadInput(field, f"{who}: there is no part named {short_repr(part)}; there are {', '.join(_PARTS)}.")
     if part == "many":
         if not isinstance(value, bool):
-            raise BadInput(field, f"{who}, many: it must be true or false, not {shown(value)}.")
+            raise BadInput(field, f"{who}, many: it must be true or false, not {short_repr(value)}.")
     elif not isinstance(value, str):
-        raise BadInput(field, f"{who}, {part}: it must be text, not {shown(value)}; put it in quotes.")
+        raise BadInput(field, f"{who}, {part}: it must be text, not {short_repr(value)}; put it in quotes.")

@@ -24,6 +24,18 @@ def lines(text: str) -> str:
     return text if text.isprintable() else _IN_LINES.sub(_escape, text)
 
 
+MAX_REPR = 60  # characters
+
+
+def short_repr(value: object) -> str:
+    """A value that a user gave, for a message."""
+    try:
+        text = repr(value)
+    except ValueError:  # a number with more digits than Python formats
+        return "so long a number"
+    return text if len(text) <= MAX_REPR else f"{text[: MAX_REPR - 1]}…"
+
+
 def _escape(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
