@@ -52,6 +52,7 @@ KNOWN = {
     "capabilities/browser/proxy_relay.py": "passes on what comes over connections that were opened elsewhere",
     "capabilities/browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
     "capabilities/browser/page.py": "opens pages in it, each with credentials for that proxy",
+    "capabilities/browser/types.py": "names the types of its pages",
     "capabilities/browser/tab.py": "opens the context of a page, whose proxy it is given",
     "capabilities/browser/page_clock.py": "says how time passes in a tab",
     "capabilities/browser/page_requests.py": "decides which of their requests go out through it",

@@ -1,10 +1,11 @@
-"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver`, `tab`, `page*` and
+"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `types`, `driver`, `tab`, `page*` and
 `recorder` import it.
 
 options         its options
 renderer        renders a page for a fetch job, whose task answers what the page asks
 tab             a browser context with one page after the other
 kept_tabs       tabs that wait for another page of their site
+types           what the modules about a page hand to each other
 page            one page: when it is ready, what it becomes
 page_requests   its requests: which of them go out, what became of them
 recorder        the responses to its requests with their bodies, for a WARC

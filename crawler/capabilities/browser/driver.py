@@ -25,9 +25,9 @@ from crawler import conf
 from crawler.capabilities.browser import chromium
 from crawler.capabilities.browser.kept_tabs import KeptTabs
 from crawler.capabilities.browser.memory import megabytes, resident_megabytes
-from crawler.core.pages.outcomes import Outcome
+from crawler.capabilities.browser.types import BrowserCrashed
 from crawler.core.pages.rendering import BrowserLimits, why_replace
-from crawler.http.errors import FetchError, one_line
+from crawler.http.errors import one_line
 
 logger = logging.getLogger(__name__)
 
@@ -41,12 +41,6 @@ CRASHED = "the browser crashed while it rendered this page"
 LIVENESS_INTERVAL_S = 1.0  # between two checks of Chromium, whose end Playwright does not always report
 ANSWER_S = 20.0  # for the response, on a machine that is busy
 _IDLE_S = 60.0  # without a page, after which Chromium is ended
-
-
-class BrowserCrashed(FetchError):
-    """The browser, or its process of this page, ended while it had the page. Another attempt may succeed."""
-
-    outcome = Outcome.CRASHED
 
 
 class Browser:

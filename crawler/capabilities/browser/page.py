@@ -5,25 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from playwright.async_api import ConsoleMessage, Error, Page, ProxySettings
+from playwright.async_api import ConsoleMessage, Error, Page
 
-from crawler.capabilities.browser.driver import BrowserCrashed
 from crawler.capabilities.browser.page_pictures import take_pictures
 from crawler.capabilities.browser.page_reader import READ_S, PageReader, vitals_of
 from crawler.capabilities.browser.page_requests import REFUSED_HERE, PageRequests
 from crawler.capabilities.browser.result import Rendering
-from crawler.core.pages.rendering import RenderChoices
+from crawler.capabilities.browser.types import BrowserCrashed, Job, OpenTab
 from crawler.http.errors import one_line
-from crawler.http.fetcher import FetchResult
-
-if TYPE_CHECKING:
-    from crawler.capabilities.browser.tab import Tab
 
 MAX_LINKS, MAX_MESSAGES = 1000, 50
 QUIET_S = 0.5  # without a request under way, after which the page is ready
@@ -42,29 +36,12 @@ _SCROLL = """
 _TIMER = "new Promise((done) => { setTimeout(done, 20); })"  # ms, for a request to be told of
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """What one rendering needs. `ask` is called in the browser's thread; its future says whether a further URL of the
-    page's own host may be requested now."""
-
-    url: str
-    fetched: FetchResult
-    choices: RenderChoices
-    user_agent: str
-    proxy: ProxySettings
-    max_html_bytes: int
-    headers_for: Callable[[str], Mapping[str, str]]
-    ask: Callable[[str], Future[bool]]
-    limit_reached: Callable[[], str]
-    ignore_tls_errors: bool = False  # of whatever it loads
-
-
 @dataclass(eq=False)
 class Visit:
     """One page, shown in a tab. `run` raises BrowserCrashed."""
 
     job: Job
-    tab: Tab
+    tab: OpenTab
     errors: list[str] = field(default_factory=list)
     links: dict[str, None] = field(default_factory=dict)
     console: list[str] = field(default_factory=list)

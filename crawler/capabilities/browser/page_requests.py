@@ -12,7 +12,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -30,14 +30,12 @@ from playwright.async_api import (
 from crawler.capabilities.browser.proxy_relay import own_reply
 from crawler.capabilities.browser.recorder import Recorder
 from crawler.capabilities.browser.result import RecordedResource
+from crawler.capabilities.browser.types import Job
 from crawler.core.pages.page_load import BLOCKED, FAILED, Resource
 from crawler.core.pages.rendering import STREAMS, why_blocked
 from crawler.core.urls.normalise import host_in_browser
 from crawler.http.errors import one_line
 from crawler.http.fetcher import FetchResult
-
-if TYPE_CHECKING:
-    from crawler.capabilities.browser.page import Job
 
 MAX_RESOURCES = 1000  # more than a page may request
 MAX_BLOCKED = 300  # requests that are remembered one by one

@@ -40,15 +40,15 @@ class Renderer:
 
     def __init__(self, *, browser: Browser | None = None, proxy: GuardProxy | None = None) -> None:
         try:
-            from crawler.capabilities.browser import driver, page, tab  # Playwright is optional, and slow to import
+            from crawler.capabilities.browser import driver, tab, types  # Playwright is optional, and slow to import
         except ImportError:
             raise BrowserMissing(NO_PLAYWRIGHT) from None
         self._browser = browser or driver.shared()
         self._proxy = proxy or _shared_proxy()
         self._under_way: Future[Rendering] | None = None
         self._is_aborted = False
-        self._crashed = driver.BrowserCrashed
-        self._page, self._tab = page, tab
+        self._crashed = types.BrowserCrashed
+        self._types, self._tab = types, tab
 
     def render(
         self,
@@ -87,7 +87,7 @@ class Renderer:
         else:
             place.admission.begin()
         admission, refused = place.admission, place.admission.refused
-        job = self._page.Job(
+        job = self._types.Job(
             url=url,
             fetched=fetched,
             choices=choices,

@@ -12,10 +12,11 @@ from typing import Any, Self
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page, Route, WebSocketRoute
 
 from crawler.capabilities.browser.admission import Admission
-from crawler.capabilities.browser.page import Job, Visit
+from crawler.capabilities.browser.page import Visit
 from crawler.capabilities.browser.page_clock import PageClock
 from crawler.capabilities.browser.page_pictures import HEIGHT, WIDTH
 from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.browser.types import Job
 
 _CLOSE_S = 5.0
 _NO_SHARED_WORKER = "delete globalThis.SharedWorker"

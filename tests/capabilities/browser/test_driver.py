@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from crawler.capabilities.browser import driver
-from crawler.capabilities.browser.driver import Browser, BrowserCrashed
+from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.proxy import GuardProxy
+from crawler.capabilities.browser.types import BrowserCrashed
 from crawler.core.pages.rendering import BrowserLimits
 from tests.capabilities.browser.conftest import Pages
 from tests.capabilities.browser.processes import are_gone, below, command_of

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.capabilities.browser.driver import Browser, BrowserCrashed
+from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.browser.types import BrowserCrashed
 from crawler.core.html.document import document_of
 from crawler.core.html.links import extract
 from crawler.core.html.shells import reason
