@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TypeVar
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
-    "browser": ("options",),
-    "scrapy": ("options",),
+    "browser": ("options", "lanes"),
+    "scrapy": ("options", "lanes"),
     "hooks": (),
     "cache": ("options",),
     "extraction": ("options",),

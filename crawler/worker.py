@@ -29,9 +29,9 @@ from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anyth
 from django.db import DatabaseError, close_old_connections, connections
 
 from crawler import conf
-from crawler.capabilities.scrapy import driver as scrapy
 from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
 from crawler.core.installation.redis_url import parse_sentinel
+from crawler.core.protocol.lanes import Lane, lanes
 from crawler.crawls.holds import hold_all, shortage_of
 from crawler.fetcher import loop as _fetch
 from crawler.frontier.keys import PROBE
@@ -155,7 +155,8 @@ class Worker(SimpleWorker):
         if not self._needs_restart:
             self._wait_for_redis()
         connections.close_all()
-        scrapy.close_all()
+        for lane in self._lanes():
+            lane.end_processes()
         os.environ[RESTARTED] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
 
@@ -196,7 +197,11 @@ class Worker(SimpleWorker):
 
     def _should_recycle(self) -> bool:
         """Whether it should make place for a new one."""
-        return needs_restart(self._jobs_done, time.monotonic() - self._started_at)
+        is_worn = any(lane.is_worn() for lane in self._lanes())
+        return is_worn or needs_restart(self._jobs_done, time.monotonic() - self._started_at)
+
+    def _lanes(self) -> list[Lane]:
+        return [lane for lane in lanes() if lane.queue in self.queue_names()]
 
     def request_stop(self, signum: int, frame: Any) -> None:
         """As RQ's, but exits within STOP_SECONDS; see `core.installation.deployment`."""

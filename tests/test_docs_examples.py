@@ -14,7 +14,6 @@ from crawler.encryption import opened
 from crawler.launch import worker
 from crawler.management.inputs import credentials_of
 from crawler.models import Crawl
-from crawler.queueing import queues
 from tests.documented import commands, crawl_of, text_of
 from tests.factories import a_crawl_that_logs_in
 
@@ -80,6 +79,6 @@ def test_its_worker_is_started_by_either_command(monkeypatch: pytest.MonkeyPatch
     executed: list[list[str]] = []
     monkeypatch.setattr(worker.os, "execve", lambda program, words, variables: executed.append(words))
     worker.main(shlex.split(line, comments=True))
-    assert [words[-1] for words in executed] == [queues.SCRAPY]
+    assert [words[-1] for words in executed] == ["scrapy"]
     [other] = re.findall(r"# .*: rq worker (\w+)", line)
-    assert other == queues.SCRAPY
+    assert other == "scrapy"

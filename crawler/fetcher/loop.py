@@ -15,8 +15,8 @@ from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from crawler import clock, conf
-from crawler.capabilities.browser.renderer import Renderer
 from crawler.core.installation.deployment import Phase, phase
+from crawler.core.protocol.lanes import Lane, SlotLane, lane_of_batch
 from crawler.core.protocol.messages import Batch
 from crawler.crashpoints import crash_point
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
@@ -68,7 +68,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     crash_point("fetch: batch claimed")
     if queues.is_idle():
         wake(session.frontier, batch.site)
-    job = _Job(queues.stop_listener(), queues.queue_of(batch))
+    job = _Job(queues.stop_listener(), lane_of_batch(batch.id))
     job.add(session)
     try:
         with Heartbeat(job.renew) as heartbeat, SlotWatch(job.abort_invalid):
@@ -131,16 +131,16 @@ class _Job:
     """The slices of one or more batches, in one thread. A slice waits in the schedule, or is worked on in a task of the
     event loop."""
 
-    def __init__(self, is_stopping: Callable[[], bool], queue: str) -> None:
-        self._is_stopping, self._queue = is_stopping, queue
+    def __init__(self, is_stopping: Callable[[], bool], lane: Lane) -> None:
+        self._is_stopping, self._lane = is_stopping, lane
         self._sessions: list[FetchSession] = []  # those at work; a job may last for minutes
         self._summary = Summary()  # of those that are over
         self._schedule = SliceSchedule()
         self._loop = EventLoop()
         self._places, self._max_batches = conf.worker_connections(), conf.worker_batches() or math.inf
-        self._is_rendering = queue == queues.RENDER
-        if self._is_rendering:  # a batch of few pages of one host takes a place
-            self._places = self._max_batches = conf.browser_places()
+        self._has_slots = isinstance(lane, SlotLane)
+        if isinstance(lane, SlotLane):  # a batch of few pages of one host takes a slot
+            self._places = self._max_batches = lane.slots()
         self._grace_s = conf.page_grace_seconds()
         self._running = 0  # slices worked on
         self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
@@ -174,7 +174,7 @@ class _Job:
 
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Run until every slice is over, or the worker shuts down."""
-        stealer = WorkStealer(self._loop.wake, self._queue)
+        stealer = WorkStealer(self._loop.wake, self._lane)
         look_at = self._began + stealer.interval()
         with self._loop, stealer:
             while self._goes_on(stealer) and self._release_on_shutdown() is not Phase.LEAVE:
@@ -198,7 +198,7 @@ class _Job:
         another kind of job waits."""
         now = time.monotonic()
         self._idle_since = self._idle_since or now
-        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S or self._should_recycle()
+        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S or self._lane.is_worn()
         if is_late or queues.stop_request.is_set():
             return False
         batch, others_wait = stealer.take_next()
@@ -207,10 +207,6 @@ class _Job:
         elif not stealer.is_busy():
             time.sleep(LINGER_LOOK_S)
         return not others_wait
-
-    def _should_recycle(self) -> bool:
-        """Whether this process has rendered enough pages."""
-        return self._is_rendering and Renderer.pages >= conf.browser_pages()
 
     def _claim(self, batch: Batch) -> None:
         """Add a batch that was taken out of the queue, unless it is in other hands."""
@@ -242,12 +238,12 @@ class _Job:
                 self._look_for_stop()
         if queues.stop_request.is_set():
             return
-        has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._should_recycle()
-        has_room = self._is_rendering or len(self._schedule) + self._running <= self._places * 3 // 4
+        has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._lane.is_worn()
+        has_room = self._has_slots or len(self._schedule) + self._running <= self._places * 3 // 4
         has_room = has_room and len(self._sessions) < self._max_batches
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
         wants_batch = has_time and has_room and bool(self._schedule or self._running)
-        free = int(self._max_batches) - len(self._sessions) if self._is_rendering else 1
+        free = int(self._max_batches) - len(self._sessions) if self._has_slots else 1
         for batch in stealer.steal(free if wants_batch else 0):
             self._claim(batch)
 

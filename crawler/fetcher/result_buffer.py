@@ -10,6 +10,7 @@ import msgspec
 
 from crawler import logs
 from crawler.capabilities.content.shelf import Shelf, lacks_room, named
+from crawler.core.protocol.lanes import SlotLane, lane_of_batch
 from crawler.core.protocol.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
 
@@ -36,6 +37,7 @@ class ResultBuffer:
         self._batch, self._push_reports, self._on_full = batch, push_reports, on_full
         self._shelf = Shelf(batch.crawl, batch.id) if batch.policy.keep else None
         self._min_interval = FLUSH_CONTENT_INTERVAL_S if self._shelf is not None else 0.0
+        self._has_slot = isinstance(lane_of_batch(batch.id), SlotLane)
         self._results: dict[int, list[PageResult]] = {number: [] for number in range(len(batch.slices))}
         self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
         self._flushed_at = time.monotonic()
@@ -58,7 +60,7 @@ class ResultBuffer:
         self._characters += sum(map(len, result.links)) + sum(len(entry.url) for entry in result.entries)
         age = time.monotonic() - self._flushed_at
         is_full = self._characters >= FLUSH_CHARACTERS or (self._shelf is not None and self._shelf.is_full)
-        interval = 0.0 if self._batch.rendered else FLUSH_INTERVAL_S  # browsers wait for the links of a page
+        interval = 0.0 if self._has_slot else FLUSH_INTERVAL_S  # other slots wait for the links of a page
         if waiting >= FLUSH_PAGES or age >= max(interval, self._min_interval) or is_full:
             self.flush()
 

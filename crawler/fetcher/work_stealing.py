@@ -21,11 +21,12 @@ from redis.exceptions import RedisError
 
 from crawler import clock, logs
 from crawler.core.politeness.shares import batches_of_least_busy
+from crawler.core.protocol.lanes import FETCH, Lane, SlotLane, lane_of_batch
 from crawler.core.protocol.messages import Batch
 from crawler.fetcher.hand_back import read_batch
 from crawler.frontier.leases import this_process
 from crawler.queueing import queues
-from crawler.queueing.workers import browser_loads, worker_count
+from crawler.queueing.workers import slot_loads, worker_count
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +35,10 @@ TICK_CHECKS, BATCH_CHECKS = 1, 3  # earlier checks at which a job was waiting, b
 unless there is no other."""
 
 LEFT_CHECKS = 3
-"""Earlier checks at which a browser worker left a batch to a less busy one, before it takes it."""
+"""Earlier checks at which a worker with slots left a batch to a less busy one, before it takes it."""
 
 CHECK_INTERVAL_S, QUIET_CHECK_INTERVAL_S = 0.1, 0.5
-PLACE_CHECK_INTERVAL_S = 0.03  # while a browser may have a free place, which renders nothing meanwhile
+SLOT_CHECK_INTERVAL_S = 0.03  # while a slot may be free, which does nothing meanwhile
 QUIET_AFTER_S = 5.0  # with empty queues for so long, most checks would find nothing and only cost CPU
 
 
@@ -47,12 +48,12 @@ def check_interval(quiet_s: float) -> float:
 
 
 class WorkStealer:
-    """Runs one tick at a time in a thread of its own, so that no page waits for it. Takes batches of one `queue`."""
+    """Runs one tick at a time in a thread of its own, so that no page waits for it. Takes batches of one `lane`."""
 
-    def __init__(self, on_tick_done: Callable[[], None], queue: str = queues.FETCH) -> None:
-        self._on_tick_done, self._queue = on_tick_done, queue
-        self._is_rendering = queue == queues.RENDER
-        self._batch_checks = 0 if self._is_rendering else BATCH_CHECKS  # the places were counted when it was sent
+    def __init__(self, on_tick_done: Callable[[], None], lane: Lane = FETCH) -> None:
+        self._on_tick_done, self._queue = on_tick_done, lane.queue
+        self._slots_of = lane if isinstance(lane, SlotLane) else None
+        self._batch_checks = 0 if self._slots_of else BATCH_CHECKS  # the slots were counted when it was sent
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
         self._waited_at = time.monotonic()  # when a job was last seen to wait
@@ -64,7 +65,7 @@ class WorkStealer:
     def interval(self) -> float:
         """Seconds to the next check."""
         seconds = check_interval(time.monotonic() - self._waited_at)
-        return PLACE_CHECK_INTERVAL_S if self._is_rendering and seconds == CHECK_INTERVAL_S else seconds
+        return SLOT_CHECK_INTERVAL_S if self._slots_of and seconds == CHECK_INTERVAL_S else seconds
 
     def steal(self, batches: int) -> Iterator[Batch]:
         """Run the first queued tick, if any; yield the first queued batches, so many at most. Only jobs that waited at
@@ -78,7 +79,7 @@ class WorkStealer:
                 if tick is not None:
                     self._run_tick(*tick)
             left_over = self._waiting_since(self._batch_patience()) if batches and self._checks else []
-            left_over = self._own_share(left_over) if self._is_rendering else left_over
+            left_over = self._own_share(left_over, self._slots_of) if self._slots_of else left_over
             for _ in range(min(batches, len(left_over))):
                 plain = queues.steal_batch(left_over, self._queue)
                 if plain is not None and (batch := read_batch(plain)) is not None:
@@ -103,10 +104,10 @@ class WorkStealer:
             log.warning("the queues could not be looked at: %s", error)
             return None, True
 
-    def _own_share(self, jobs: list[str]) -> list[str]:
-        """Those of the batches that this browser worker takes: its share, or what other ones have not taken."""
-        batches = [job for job in jobs if queues.is_rendered(job)]
-        loads = browser_loads(clock.epoch_seconds()) if batches else {}
+    def _own_share(self, jobs: list[str], lane: SlotLane) -> list[str]:
+        """Those of the batches that this worker takes: its share, or what other ones have not taken."""
+        batches = [job for job in jobs if lane_of_batch(job) is lane]
+        loads = slot_loads(lane, clock.epoch_seconds()) if batches else {}
         own = loads.pop(this_process(), None)
         if own is None or not loads:  # a stock worker, or the only one
             return batches

@@ -8,12 +8,12 @@ queue_changes       changes of it that users ask for
 leases              fetch jobs' claims on their batches, and their renewal
 results             results list, dirty mark, tick lock
 seen_set            URLs that are certainly in the table; dead letters (failed pages)
+slots               the workers of slot lanes, and how many pages they take at a time
 host_limiter        slots and delay of a host, over all workers and crawls
 host_state          state of hosts: Crawl-delay, throttle, response time; those that do not respond
 robots              cached robots.txt files
 proxy_health        proxies of a crawl that cannot be connected to
 logins              the session of a crawl that logs in, and its cookies
-browser_places      browser workers, and how many pages they render at a time
 capacity            free capacity of Redis
 inspect             read-only snapshot of a crawl and of hosts
 workload            what running crawls could request soon, by host

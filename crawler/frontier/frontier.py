@@ -56,13 +56,14 @@ class Frontier:
         first, *others = self.keys.of_all_collectors()
         with self.redis.pipeline() as pipe:
             pipe.zcard(self.keys.leases)
-            pipe.zcard(self.keys.hosts)
-            pipe.zcard(self.keys.lanes(rendered=True).hosts)
             pipe.exists(first.mark, *chain.from_iterable((keys.mark, keys.lock) for keys in others))
             for keys in (first, *others):
                 pipe.llen(keys.results)
-            leases, hosts, rendered, dirty, *results = cast(list[int], pipe.execute())
-        return QueueSide(results=sum(results), leases=leases, hosts=hosts + rendered, dirty=bool(dirty))
+            for lane in first.of_suffixes():
+                pipe.zcard(lane.hosts)
+            leases, dirty, *counts = cast(list[int], pipe.execute())
+        results, hosts = counts[: 1 + len(others)], counts[1 + len(others) :]
+        return QueueSide(results=sum(results), leases=leases, hosts=sum(hosts), dirty=bool(dirty))
 
     def collectors_with_results(self) -> set[int]:
         """The numbers of the collectors that have reports to process."""

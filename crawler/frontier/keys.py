@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crawler.core.protocol.collectors import MAX_COLLECTORS
-from crawler.core.protocol.retries import is_rendered
+from crawler.core.protocol.lanes import SlotLane, suffixes
+from crawler.core.protocol.retries import suffix_of
 
 PREFIX = "crawler"
 
@@ -14,19 +15,31 @@ NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: receivers of pages are being 
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 SCALE = f"{PREFIX}:scale"  # string with a TTL: how many workers were wanted last, see `frontier.workload`
-BROWSER_SCALE = f"{PREFIX}:browser-scale"  # the same for browser workers
 AUTOSCALERS = f"{PREFIX}:autoscalers"  # hash with a short TTL: see `frontier.autoscalers`
 SCALED_BY_API = f"{PREFIX}:scaled-by-api"  # string with a TTL of a minute: an autoscaler such as KEDA asks by the API
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
 RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process may scan the crawls
 EXTRACTIONS_SEEN = f"{PREFIX}:extractions-seen"  # string with a short TTL: lost extractions were looked for just now
 JOB_SIGNAL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it
-BROWSERS = f"{PREFIX}:browsers"  # hash: browser workers and their places, see `frontier.browser_places`
-BROWSER_PLACES = f"{PREFIX}:browser-places"  # zset lease key -> when its batch took a place; 0 = it was handed out
 PROBE = f"{PREFIX}:probe"  # string with a short TTL: Redis accepted a write
 SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short TTL: what is short, see `frontier.capacity`
 SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same for the content storage
 SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter TTL: the database was short just now
+
+
+def lane_workers(lane: SlotLane) -> str:
+    """hash: the workers of the lane and their slots, see `frontier.slots`"""
+    return f"{PREFIX}:{lane.name}s"
+
+
+def taken_slots(lane: SlotLane) -> str:
+    """zset lease key -> when its batch took a slot of these workers; 0 = it was handed out"""
+    return f"{PREFIX}:{lane.name}-places"
+
+
+def lane_scale(lane: SlotLane) -> str:
+    """The same as SCALE for these workers"""
+    return f"{PREFIX}:{lane.name}-scale"
 
 
 def shortage_notified(crawl: str) -> str:
@@ -64,8 +77,8 @@ def calls_of(who: str) -> str:
 
 @dataclass(frozen=True)
 class LaneKeys:
-    """The keys of all lanes of one kind: those whose pages are requested, or those whose pages a browser renders. They
-    are kept apart, so that pages that wait for a browser do not delay others."""
+    """The keys of the pages that wait in one slot lane, or in the base lane. They are kept apart, so that pages that
+    wait for a slot do not delay others."""
 
     hosts: str
     known_hosts: str
@@ -134,15 +147,18 @@ class CrawlKeys:
         """string with a TTL of a minute: how many pages wait in all queues"""
         return self._key("waiting")
 
-    def lanes(self, *, rendered: bool = False) -> LaneKeys:
-        """The keys of the lanes of one kind."""
-        if not rendered:
-            return LaneKeys(self.hosts, self.known_hosts, self.weights, self.waiting)
-        return LaneKeys(*(self._key(f"{name}:b") for name in ("hosts", "known_hosts", "weights", "waiting")))
+    def of_suffix(self, suffix: str) -> LaneKeys:
+        """The keys of the slot lane with this suffix; "" = the base lane."""
+        names = ("hosts", "known_hosts", "weights", "waiting")
+        return LaneKeys(*(self._key(f"{name}:{suffix}" if suffix else name) for name in names))
+
+    def of_suffixes(self) -> list[LaneKeys]:
+        """The keys of the base lane and of every slot lane."""
+        return [self.of_suffix(suffix) for suffix in suffixes()]
 
     def of_lane(self, lane: str) -> list[str]:
         """The keys that change when pages of a lane come or go, in the order the scripts take them."""
-        kind = self.lanes(rendered=is_rendered(lane))
+        kind = self.of_suffix(suffix_of(lane))
         return [
             kind.hosts,
             kind.known_hosts,

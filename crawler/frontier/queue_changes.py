@@ -33,7 +33,7 @@ class QueueChanges:
     def take_back(self) -> None:
         """Delete the pages that wait, but not what is handed out; they are enqueued from the table again."""
         keys = self._keys
-        kinds = [keys.lanes(rendered=rendered) for rendered in (False, True)]
+        kinds = keys.of_suffixes()
         lanes = cast(set[bytes], self._redis.sunion([kind.known_hosts for kind in kinds]))
         waiting = [key for kind in kinds for key in (kind.hosts, kind.known_hosts, kind.weights, kind.waiting)]
         self._redis.unlink(keys.cursor, *waiting, *(keys.queue(lane.decode()) for lane in lanes))

@@ -11,6 +11,7 @@ from redis import Redis
 
 from crawler.core.politeness.host_rules import Pace
 from crawler.core.politeness.priorities import USUAL_PRIORITY
+from crawler.core.protocol.lanes import suffixes
 from crawler.core.protocol.retries import batch_size, lanes_of
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
@@ -61,7 +62,7 @@ class SliceOrder:
     token: str
     number: int
     alone: tuple[str, str] | None = None
-    rendered: bool = False  # of pages that a browser renders
+    suffix: str = ""  # of the slot lane whose pages are asked for, see `core.protocol.lanes`
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class ReadyQueue:
         self, orders: Sequence[SliceOrder], now: float, connections: int = WORKER_CONNECTIONS
     ) -> list[DequeuedSlice]:
         """Hand out one slice for each order, in one round trip; fewer when no host may give one now. `connections`: of
-        all workers together; for pages to render, their browsers' places."""
+        all workers together; for pages of a slot lane, its slots."""
         with self._redis.pipeline(transaction=False) as pipe:
             for order in orders:
                 self._dequeue(order, now, connections, pipe)
@@ -118,7 +119,7 @@ class ReadyQueue:
 
     def _dequeue(self, order: SliceOrder, now: float, connections: int, pipe: Redis) -> None:
         keys, usual = self._keys, self._default_pace
-        lanes = keys.lanes(rendered=order.rendered)
+        lanes = keys.of_suffix(order.suffix)
         scripts.run(
             pipe,
             "dequeue",
@@ -164,19 +165,19 @@ class ReadyQueue:
 
     def size(self) -> int:
         """Pages that wait, including those not due yet; O(1) unless it recounts."""
-        return sum(self.sizes())
+        return sum(self.sizes().values())
 
-    def sizes(self) -> tuple[int, int]:
-        """Of them, the pages that are fetched without a browser, and those that one renders; one round trip."""
+    def sizes(self) -> dict[str, int]:
+        """The same of the base lane ("") and of each slot lane, by suffix; one round trip."""
         with self._redis.pipeline(transaction=False) as pipe:
-            for rendered in (False, True):
-                lanes, args = self._keys.lanes(rendered=rendered), [self._keys.queue(""), RECOUNT_INTERVAL_S]
+            for lanes in self._keys.of_suffixes():
+                args = [self._keys.queue(""), RECOUNT_INTERVAL_S]
                 scripts.run(pipe, "queue_size", [lanes.waiting, lanes.known_hosts], args)
-            usual, in_browser = pipe.execute()
-        return int(usual), int(in_browser)
+            return dict(zip(suffixes(), map(int, pipe.execute()), strict=True))
 
-    def counts(self, now: float, *, rendered: bool = False) -> QueueCounts:
-        lanes = self._keys.lanes(rendered=rendered)
+    def counts(self, now: float, suffix: str = "") -> QueueCounts:
+        """Of the base lane, or of the slot lane with this suffix."""
+        lanes = self._keys.of_suffix(suffix)
         waiting, due = scripts.run(self._redis, "queue_counts", [lanes.known_hosts], [self._keys.queue(""), now])
         return QueueCounts(waiting, due)
 
@@ -196,14 +197,15 @@ class ReadyQueue:
     def move_cursor(self, level: Level, row: int) -> None:
         self._redis.hset(self._keys.cursor, _field(level), row)
 
-    def next_due(self, *, rendered: bool = False) -> float | None:
-        """Epoch seconds when the first lane is due; None = none waits."""
-        hosts = self._keys.lanes(rendered=rendered).hosts
+    def next_due(self, suffix: str = "") -> float | None:
+        """Epoch seconds when the first host is due, in the base lane or the slot lane with this suffix; None = none
+        waits."""
+        hosts = self._keys.of_suffix(suffix).hosts
         first = cast(list[tuple[bytes, float]], self._redis.zrange(hosts, 0, 0, withscores=True))
         return first[0][1] if first else None
 
     def lane_count(self) -> int:
-        """Lanes that have pages waiting, without those of pages that a browser renders."""
+        """Lanes that have pages waiting, without those of slot lanes."""
         return self._redis.zcard(self._keys.hosts)
 
     def has_cursor(self) -> bool:
@@ -217,7 +219,7 @@ class ReadyQueue:
     def clear(self) -> None:
         """Delete the queues and leases, but not the results list, so that they are rebuilt from the table."""
         keys = self._keys
-        kinds = [keys.lanes(rendered=rendered) for rendered in (False, True)]
+        kinds = keys.of_suffixes()
         lanes = cast(set[bytes], self._redis.sunion([kind.known_hosts for kind in kinds]))
         batches = cast(list[bytes], self._redis.zrange(keys.leases, 0, -1))
         unused = [keys.cursor, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]

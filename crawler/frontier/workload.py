@@ -20,7 +20,7 @@ from crawler.frontier.keys import SCALE, CrawlKeys
 
 MAX_LANES = 512  # lanes (`core.protocol.retries`) read one by one, over all crawls
 MAX_LANES_PER_CRAWL, MIN_LANES_PER_CRAWL = 128, 4
-COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 10, 4
+COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 9, 4
 FIGURE_TTL_S = 300  # the figure shown is forgotten when nothing has asked for it for so long
 
 
@@ -53,11 +53,9 @@ class CrawlLoad:
     needs_tick: bool  # its manager has something to do, or is at work
 
 
-def read_workload(
-    redis: Redis, crawls: Sequence[str], now: float, horizon: float, *, rendered: bool = False
-) -> list[CrawlLoad]:
-    """The load of these crawls, without the pages that a browser renders, or of those alone. `now` and `horizon` in
-    epoch seconds: pages that may not be requested before `horizon` are left out.
+def read_workload(redis: Redis, crawls: Sequence[str], now: float, horizon: float, suffix: str = "") -> list[CrawlLoad]:
+    """The load of these crawls in their base lane, or in the slot lane with this suffix. `now` and `horizon` in epoch
+    seconds: pages that may not be requested before `horizon` are left out.
 
     Of each crawl the largest lanes are read one by one, MAX_LANES at most over all crawls (but MIN_LANES_PER_CRAWL of
     each); the others are counted only.
@@ -65,7 +63,7 @@ def read_workload(
     if not crawls:
         return []
     per_crawl = max(MIN_LANES_PER_CRAWL, min(MAX_LANES_PER_CRAWL, MAX_LANES // len(crawls)))
-    outlines = _outlines(redis, crawls, now, horizon, per_crawl, rendered)
+    outlines = _outlines(redis, crawls, now, horizon, per_crawl, suffix)
     with redis.pipeline(transaction=False) as pipe:
         for outline in outlines:
             _ask_lanes(pipe, outline, horizon)
@@ -78,7 +76,7 @@ class _Outline:
     """The first look at a crawl."""
 
     keys: CrawlKeys
-    rendered: bool  # its lanes are those of pages that a browser renders
+    suffix: str  # of the slot lane that its lanes belong to; "" = the base lane
     lanes: Sequence[str]  # to be read one by one
     slices: dict[str, int]  # lane -> slices handed out; of all lanes
     pages_a_slice: float  # on average
@@ -87,38 +85,37 @@ class _Outline:
 
 
 def _outlines(
-    redis: Redis, crawls: Sequence[str], now: float, horizon: float, at_most: int, rendered: bool
+    redis: Redis, crawls: Sequence[str], now: float, horizon: float, at_most: int, suffix: str
 ) -> list[_Outline]:
     keys_of = [CrawlKeys(crawl) for crawl in crawls]
     with redis.pipeline(transaction=False) as pipe:
         for keys in keys_of:
-            kind = keys.lanes(rendered=rendered)
+            kind = keys.of_suffix(suffix)
             pipe.zrevrange(kind.weights, 0, at_most - 1)
             pipe.hgetall(keys.active)  # as long as the list of slices handed out
             pipe.zcount(kind.hosts, "-inf", horizon)
-            pipe.zcard(keys.hosts)
-            pipe.zcard(keys.lanes(rendered=True).hosts)
+            pipe.exists(*(lane.hosts for lane in keys.of_suffixes()))
             pipe.exists(keys.cursor)
             pipe.exists(*(name for each in keys.of_all_collectors() for name in (each.mark, each.lock, each.results)))
             pipe.zcard(keys.leases)
             pipe.zcount(keys.leases, "-inf", now)
             pipe.scard(keys.taken)
         answers = iter(pipe.execute())
-    return [_outline(keys, list(islice(answers, COMMANDS_PER_CRAWL)), at_most, rendered) for keys in keys_of]
+    return [_outline(keys, list(islice(answers, COMMANDS_PER_CRAWL)), at_most, suffix) for keys in keys_of]
 
 
-def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int, rendered: bool) -> _Outline:
-    heaviest, active, due_lanes, lanes, lanes_of_browsers, has_cursor, in_tick, leases, overdue, taken = answers
+def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int, suffix: str) -> _Outline:
+    heaviest, active, due_lanes, has_lanes, has_cursor, in_tick, leases, overdue, taken = answers
     names = {lane.decode(): int(number) for lane, number in active.items()}
-    slices = {lane: number for lane, number in names.items() if retries.is_rendered(lane) is rendered}
+    slices = {lane: number for lane, number in names.items() if retries.suffix_of(lane) == suffix}
     return _Outline(
         keys=keys,
-        rendered=rendered,
+        suffix=suffix,
         lanes=list(dict.fromkeys([*list(slices)[:at_most], *(lane.decode() for lane in heaviest)]))[:at_most],
         slices=slices,
-        pages_a_slice=1.0 if rendered else taken / max(1, sum(slices.values())),  # a browser shows one at a time
+        pages_a_slice=1.0 if suffix else taken / max(1, sum(slices.values())),  # a slot is one page's
         due_lanes=due_lanes,
-        needs_tick=bool(in_tick or overdue or not has_cursor or not (lanes or lanes_of_browsers or leases)),
+        needs_tick=bool(in_tick or overdue or not has_cursor or not (has_lanes or leases)),
     )
 
 
@@ -126,7 +123,7 @@ def _ask_lanes(pipe: Pipeline, outline: _Outline, horizon: float) -> None:
     keys = outline.keys
     for lane in outline.lanes:
         pipe.zcount(keys.queue(lane), "-inf", horizon)
-        pipe.zscore(keys.lanes(rendered=outline.rendered).hosts, lane)
+        pipe.zscore(keys.of_suffix(outline.suffix).hosts, lane)
         pipe.hget(keys.rest, lane)
         pipe.hget(keys.silent, retries.host_of(lane))
 
@@ -152,7 +149,7 @@ def _load(outline: _Outline, answers: Iterator[Any], horizon: float) -> CrawlLoa
 
 
 # The figures that were shown last, so that they do not flap whichever process is asked: the key SCALE has the number of
-# workers, BROWSER_SCALE that of browser workers.
+# workers, `lane_scale` that of the workers of a slot lane.
 
 
 @dataclass(frozen=True)

@@ -6,39 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 
-from crawler import conf
-from crawler.capabilities.browser.chromium import HOW_TO_INSTALL, NO_CHROMIUM, NO_PLAYWRIGHT, BrowserMissing, installed
+from crawler.capabilities.browser.chromium import HOW_TO_INSTALL, find
 
 _NONE = f"""\
 The browser tests need Chromium, which was not found. Install it and run this again:
 {HOW_TO_INSTALL}"""
-
-
-def find(named: str = "") -> Path | None:
-    """The program `named`, else an installed Chromium or Chrome, else the one Playwright downloaded, else None."""
-    return installed(named) or next(iter(_downloaded()), None)
-
-
-def _downloaded() -> list[Path]:
-    from playwright.sync_api import Error, sync_playwright  # slow to import, and rarely needed
-
-    try:
-        with sync_playwright() as playwright:
-            program = Path(playwright.chromium.executable_path)
-    except Error:
-        return []
-    return [program] if program.exists() else []
-
-
-def require() -> None:
-    """Raises BrowserMissing, with what to install, if pages cannot be rendered here."""
-    if find_spec("playwright") is None:
-        raise BrowserMissing(NO_PLAYWRIGHT)
-    if find(conf.chromium()) is None:
-        raise BrowserMissing(NO_CHROMIUM)
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from crawler.management import usage
 
@@ -65,22 +65,20 @@ def run(arguments: list[str], options: Namespace, children: Children, preloaded:
     django.setup()
     command = load_command_class("crawler", "crawl")
     from crawler import clock, conf
-    from crawler.capabilities.scrapy import driver as scrapy
-    from crawler.core.options.of_capabilities import NEVER, SCRAPY
+    from crawler.core.options.catalogue import CrawlOptions
     from crawler.core.politeness.host_rules import chosen_delay
-    from crawler.launch import chromium
+    from crawler.core.protocol.lanes import lanes
     from crawler.launch.autoscale import useful_workers
     from crawler.launch.services import apply_migrations, ensure_redis
     from crawler.launch.workers import Workers, usual_range
-    from crawler.queueing.workers import browser_places, listeners, live_workers
+    from crawler.queueing.workers import capacity, live_workers
     from crawler.redis_client import CONNECTION_CLASS
     from settings.environment import given_redis_url
 
-    renders, runs_scrapy = options.render != NEVER, options.engine == SCRAPY
-    if runs_scrapy and not options.detach:
-        scrapy.require()
-    if renders and not options.detach:
-        chromium.require()
+    own = () if options.detach else lanes()[1:]
+    chosen = [lane for lane in own if lane.is_chosen(cast(CrawlOptions, options))]  # it has them by name
+    for lane in chosen:
+        lane.require()
     apply_migrations()
     with ensure_redis(conf.data_dir(), given_redis_url()) as redis:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
@@ -98,8 +96,7 @@ def run(arguments: list[str], options: Namespace, children: Children, preloaded:
             preloaded=preloaded,
             usual=usual_range(chosen_delay(options.delay, options.per_minute)),
             useful=useful_workers,
-            renders=renders and browser_places(clock.epoch_seconds()) == 0,
-            runs_scrapy=runs_scrapy and listeners("scrapy")["scrapy"] == 0,
+            lanes=[lane for lane in chosen if not capacity(lane, clock.epoch_seconds())],
         ):
             command.run_from_argv(["bin/crawl", "crawl", *arguments])
 

@@ -16,10 +16,8 @@ from django.core.exceptions import ImproperlyConfigured
 from honcho.environ import parse_procfile
 
 from crawler import conf
-from crawler.capabilities.browser.chromium import BrowserMissing
-from crawler.capabilities.scrapy import driver as scrapy
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
-from crawler.launch import chromium
+from crawler.core.protocol.lanes import lanes
 from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.process_group import StopSignal
@@ -145,13 +143,12 @@ def _environment(options: Namespace, redis_url: str) -> dict[str, str]:
 
 
 def _commands() -> dict[str, str]:
-    """The Procfile's commands, a browser worker where there is a browser, and a Scrapy worker where Scrapy is."""
+    """The Procfile's commands, and a worker for each lane that has here what it needs."""
     commands: dict[str, str] = parse_procfile((ROOT / "Procfile").read_text()).processes
-    with suppress(BrowserMissing):
-        chromium.require()
-        commands["browser"] = "bin/worker --render"
-    if scrapy.is_installed():
-        commands["scrapy"] = "bin/worker --scrapy"
+    for lane in lanes()[1:]:
+        with suppress(CrawlerError):
+            lane.require()
+            commands[lane.name.lower()] = f"bin/worker --{lane.queue}"
     return commands
 
 

@@ -12,12 +12,12 @@ from typing import NoReturn
 import django
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler.capabilities.scrapy import driver as scrapy
+from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
+from crawler.core.protocol.lanes import FETCH, Lane, lanes
 from crawler.redis_client import CONNECTION_CLASS
 from settings import environment
 
-WORKER, BROWSER_WORKER = "crawler.worker.Worker", "crawler.browser.worker.BrowserWorker"
 NAMED_BY_HONCHO = "HONCHO_PROCESS_NAME"  # honcho sets it for each of its processes
 
 EPILOG = """\
@@ -28,33 +28,23 @@ program in this process, so that RQ receives the signals."""
 
 def main(arguments: list[str]) -> NoReturn:
     options, further = _parser().parse_known_args(arguments)
+    lane = next((lane for lane in lanes()[1:] if getattr(options, lane.queue)), FETCH)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     try:
-        if options.scrapy:
-            scrapy.require()
         variables = worker_environment(os.environ)
-    except (ImproperlyConfigured, scrapy.ScrapyMissing) as error:
+        lane.require()
+    except (ImproperlyConfigured, CrawlerError) as error:
         sys.exit(str(error))
-    line = command(
-        options.workers, further, is_verbose=options.verbose, renders=options.render, runs_scrapy=options.scrapy
-    )
+    line = command(options.workers, further, is_verbose=options.verbose, lane=lane)
     os.execve(sys.executable, line, variables)  # noqa: S606
 
 
-def command(
-    workers: int,
-    further: Sequence[str] = (),
-    *,
-    is_verbose: bool = False,
-    renders: bool = False,
-    runs_scrapy: bool = False,
-) -> list[str]:
+def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = False, lane: Lane = FETCH) -> list[str]:
     """The command line of RQ. The project's worker class waits for Redis and the database when RQ imports it."""
     kind = ["worker"] if workers == 1 else ["worker-pool", "--num-workers", str(workers)]
     loudness = "--verbose" if is_verbose else "--quiet"
-    worker, queues = (BROWSER_WORKER, ("render",)) if renders else (WORKER, ("crawl", "fetch"))
-    if runs_scrapy:
-        queues = ("scrapy",)
-    return [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", worker, *further, *queues]
+    managed = ["crawl"] if lane is FETCH else []
+    return [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", lane.worker, *further, *managed, lane.queue]
 
 
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
@@ -81,16 +71,8 @@ def _parser() -> ArgumentParser:
         "-n", dest="workers", type=_count, default=1, metavar="N", help="number of workers, in one pool (default: 1)"
     )
     kinds = parser.add_mutually_exclusive_group()
-    kinds.add_argument(
-        "--render",
-        action="store_true",
-        help="render pages in Chromium, for crawls with the option --render; other workers manage and fetch",
-    )
-    kinds.add_argument(
-        "--scrapy",
-        action="store_true",
-        help="run pages through Scrapy, for crawls with the option --engine scrapy; other workers manage",
-    )
+    for lane in lanes()[1:]:
+        kinds.add_argument(f"--{lane.queue}", action="store_true", help=lane.help)
     parser.add_argument("-v", "--verbose", action="store_true", help="log a line for each job")
     return parser
 

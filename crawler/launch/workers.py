@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,6 +15,7 @@ from redis import RedisError
 
 from crawler.core.errors import ServiceDown
 from crawler.core.politeness.host_rules import slices_at_once
+from crawler.core.protocol.lanes import Lane
 from crawler.launch.autoscale import Autoscaler
 from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.preload import COMMAND, STOP_TIMEOUT_S, PreloadedWorker
@@ -24,8 +26,6 @@ from settings.environment import ROOT
 
 DEFAULT_WORKERS = 2
 DEFAULT_RANGE = WorkerRange(DEFAULT_WORKERS, max(DEFAULT_WORKERS, os.cpu_count() or 1))
-BROWSER_COMMAND = command(1, renders=True)
-SCRAPY_COMMAND = command(1, runs_scrapy=True)
 IDLE_CHECKS = 3  # consecutive checks without any worker before our own are started
 
 log = logging.getLogger(__name__)
@@ -45,8 +45,7 @@ class Workers:
 
     A thread checks them once a second: it restarts a worker that exited, starts our own workers when those of another
     command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
-    the workers, if any are wanted. With `renders` there is a browser worker beside them, with `runs_scrapy` one that
-    runs Scrapy.
+    the workers, if any are wanted. Each of `lanes` has a worker beside them.
     """
 
     def __init__(
@@ -60,8 +59,7 @@ class Workers:
         preloaded: PreloadedWorker | None = None,
         usual: WorkerRange = DEFAULT_RANGE,
         useful: Callable[[], int | None] = lambda: None,
-        renders: bool = False,
-        runs_scrapy: bool = False,
+        lanes: Sequence[Lane] = (),
     ) -> None:
         self._may_take_over = wanted is None
         self._usual = usual
@@ -73,14 +71,10 @@ class Workers:
         self._preloaded = preloaded
         self._begun = list[Child]()  # workers that it has become
         self._supervisor = Supervisor(self._children)
-        self._browser_children = (
-            Children(STOP_TIMEOUT_S) if renders or runs_scrapy else self._children
-        )  # each has a watchdog
-        self._browsers = Supervisor(self._browser_children)
-        if renders:
-            self._browsers.add(ManagedProcess("browser worker", self._start_browser))
-        if runs_scrapy:
-            self._browsers.add(ManagedProcess("Scrapy worker", self._start_scrapy))
+        self._lane_children = Children(STOP_TIMEOUT_S) if lanes else self._children  # each has a watchdog
+        self._of_lanes = Supervisor(self._lane_children)
+        for lane in lanes:
+            self._of_lanes.add(ManagedProcess(f"{lane.name} worker", partial(self._start_for, lane)))
         self._idle_checks = 0
         self._has_warned = False
         self._end = threading.Event()
@@ -90,7 +84,7 @@ class Workers:
     def __enter__(self) -> Self:
         try:
             self._supervisor.fill()
-            self._browsers.fill()
+            self._of_lanes.fill()
             if self._preloaded:
                 self._preloaded.release()
             self._thread.start()
@@ -107,7 +101,7 @@ class Workers:
         self._stop()
 
     def _stop(self) -> None:
-        self._browser_children.stop()
+        self._lane_children.stop()
         self._children.stop()
 
     def _add(self, count: int) -> None:
@@ -126,13 +120,9 @@ class Workers:
         with self._log_file.open("ab") as output:
             return self._children.start(COMMAND, output=output, directory=ROOT)
 
-    def _start_browser(self) -> Child:
+    def _start_for(self, lane: Lane) -> Child:
         with self._log_file.open("ab") as output:
-            return self._browser_children.start(BROWSER_COMMAND, output=output, directory=ROOT)
-
-    def _start_scrapy(self) -> Child:
-        with self._log_file.open("ab") as output:
-            return self._browser_children.start(SCRAPY_COMMAND, output=output, directory=ROOT)
+            return self._lane_children.start(command(1, lane=lane), output=output, directory=ROOT)
 
     def _run(self) -> None:
         while not self._end.wait(1.0):
@@ -145,7 +135,7 @@ class Workers:
         """1. Redis. 2. Our workers; warn once if they keep exiting. 3. If no workers are left: start our own; if there
         are some: as many more as are useful."""
         self._redis.revive()
-        ended = [*self._supervisor.ended(), *(self._browsers.ended() if len(self._browsers) else ())]
+        ended = [*self._supervisor.ended(), *(self._of_lanes.ended() if len(self._of_lanes) else ())]
         in_trouble = [end for end in ended if end.pause > 1.0]
         if in_trouble and not self._has_warned:
             self._has_warned = True
@@ -157,4 +147,4 @@ class Workers:
         elif self._may_take_over:
             self._autoscaler.check()
         self._supervisor.fill()
-        self._browsers.fill()
+        self._of_lanes.fill()

@@ -12,7 +12,6 @@ from django.db import DataError
 
 from crawler import conf
 from crawler.core.errors import NewerMessage
-from crawler.core.options.of_capabilities import NEVER
 from crawler.core.protocol import retries
 from crawler.core.protocol.discovery import (
     Discovery,
@@ -22,6 +21,7 @@ from crawler.core.protocol.discovery import (
     with_not_followed,
     with_tidied_keys,
 )
+from crawler.core.protocol.lanes import chosen_slot_lanes
 from crawler.core.protocol.messages import PageResult, SliceReport, decode_head, decode_report, unstorable
 from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
@@ -262,14 +262,14 @@ def _check_traps(context: TickContext, new: list[Discovery], places: Mapping[int
 
 def _complete_slices(context: TickContext, done: Sequence[SliceReport]) -> None:
     """Complete the slices that are done; their pages that are still open in the table go back to the frontier: to their
-    lane, or in the same step to that of pages which a browser renders."""
+    lane, or in the same step to a slot lane."""
     ended = _still_leased(context, done)  # checked again: another tick may have completed some meanwhile
     still_open = queries.open_pages(context.id, [page for _, _, ids in ended for page in ids])
     update_paces(context, [report.host for report, _, _ in ended])
-    with context.frontier.redis.pipeline(transaction=context.options.render != NEVER) as pipe:
+    with context.frontier.redis.pipeline(transaction=bool(chosen_slot_lanes(context.options))) as pipe:
         for report, lane, ids in ended:
             rest = [queue_item(still_open[page], context.options) for page in ids if page in still_open]
-            moved = [item for item in rest if retries.is_rendered(item.host) and not retries.is_rendered(lane)]
+            moved = [item for item in rest if retries.suffix_of(item.host) not in ("", retries.suffix_of(lane))]
             stay = [item for item in rest if item not in moved] if moved else rest
             context.frontier.leases.complete_slice(
                 report.batch, report.token, report.slice, lane, stay, report.next_at, pipe

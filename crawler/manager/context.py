@@ -8,11 +8,10 @@ from uuid import UUID
 
 from crawler import clock
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.politeness import host_rules
 from crawler.core.politeness.host_rules import ONE_BY_ONE, Pace
 from crawler.core.protocol import retries
-from crawler.core.protocol.messages import PAGE
+from crawler.core.protocol.lanes import slot_lane_of
 from crawler.core.urls.normalise import host_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_state import HostState, HostStates
@@ -43,18 +42,9 @@ class TickContext:
 
 def queue_item(page: OpenPage, options: CrawlOptions) -> QueueItem:
     """An open page as an item of the ready queue, in its lane of its host."""
-    lane = retries.lane_of(
-        host_of(page.url),
-        is_suspect=bool(page.died_with),
-        deaths=page.deaths,
-        is_rendered=bool(rendering_of(page, options)),
-    )
+    suffix, _ = slot_lane_of(options, page.kind, page.rendering)
+    lane = retries.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths, suffix=suffix)
     return QueueItem(page.id, lane, page.waits_until, page.priority)
-
-
-def rendering_of(page: OpenPage, options: CrawlOptions) -> str:
-    """Why a browser is to render this page; "" = it is not, or not yet."""
-    return page.rendering or (ALWAYS if options.render == ALWAYS and page.kind == PAGE else "")
 
 
 def update_paces(context: TickContext, hosts: Iterable[str]) -> None:

@@ -5,24 +5,33 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from crawler import clock, conf
 from crawler.accounts import quotas
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import AUTO, NEVER
 from crawler.core.pages.cache_policy import NO_VALIDATORS
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.core.politeness.shares import batches_ahead
 from crawler.core.protocol import retries
 from crawler.core.protocol.collectors import batch_id
+from crawler.core.protocol.lanes import (
+    Lane,
+    SlotLane,
+    base_lane,
+    chosen_slot_lanes,
+    lane_of_batch,
+    slot_lane_of,
+    suffixes,
+    takes_slots_first,
+)
 from crawler.core.protocol.messages import PAGE, Batch, PageTask, Slice
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
-from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.ready_queue import Level, SliceOrder
+from crawler.frontier.slots import LaneSlots
 from crawler.manager.collect import process_results
-from crawler.manager.context import TickContext, queue_item, rendering_of, update_paces
+from crawler.manager.context import TickContext, queue_item, update_paces
 from crawler.manager.fetch_policy import fetch_policy
 from crawler.manager.limits import room_within_limits
 from crawler.manager.patterns import close_excluded
@@ -32,7 +41,7 @@ from crawler.models import Crawl
 from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
-from crawler.queueing.workers import browser_places, workers_for
+from crawler.queueing.workers import slots_of, worker_count
 from crawler.storage import queries, writer
 from crawler.storage.queries import OpenPage
 
@@ -50,7 +59,6 @@ class _BatchDraft:
     id: str
     token: str
     slices: list[tuple[str, list[int]]]  # lane (see `core.protocol.retries`), page ids
-    rendered: bool = False  # in a browser
 
     @property
     def pages(self) -> int:
@@ -65,7 +73,7 @@ def dispatch(context: TickContext) -> int:
     """
     refill(context)
     began = context.now()
-    while drafts := [*_dequeue_drafts(context), *_dequeue_rendered(context)]:
+    while drafts := _dequeue_drafts(context):
         crash_point("dispatch: slices taken")
         batches, early = _build_batches(context, drafts)
         worth_sending = [batch for batch in batches if any(part.pages for part in batch.slices)]
@@ -123,9 +131,9 @@ def refill(context: TickContext) -> None:
 def _none_due(context: TickContext) -> bool:
     """Whether every page in the ready queue has a later time of its own."""
     queue, now = context.frontier.ready_queue, context.now()
-    firsts = [queue.next_due(rendered=rendered) for rendered in (False, True)]
+    firsts = map(queue.next_due, suffixes())
     may_be = all(first is None or first > now for first in firsts)  # else O(lanes) is saved
-    return may_be and not any(queue.counts(now, rendered=rendered).due for rendered in (False, True))
+    return may_be and not any(queue.counts(now, suffix).due for suffix in suffixes())
 
 
 def _enqueue(context: TickContext, rows: Sequence[OpenPage]) -> None:
@@ -145,9 +153,9 @@ def _free_capacity(context: TickContext) -> int:
     """
     ready_queue = context.frontier.ready_queue
     handed_out = ready_queue.handed_out()
-    usual, in_browser = ready_queue.sizes()
-    let_in = usual + in_browser
-    bounded = usual if context.options.render == AUTO else let_in  # shells hold up nothing
+    sizes = ready_queue.sizes()
+    let_in = sum(sizes.values())
+    bounded = let_in if takes_slots_first(context.options) else sizes[""]  # pages found to need a slot hold up nothing
     free = conf.max_ready_pages() - bounded
     if free < MAX_REFILL_PAGES and _none_due(context):
         free = MAX_REFILL_PAGES
@@ -167,10 +175,16 @@ def _remaining_quota(context: TickContext, out: int) -> int:
 
 
 def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
+    """Those of the base lane, and of the slot lanes."""
+    for_slots = (_dequeue_for_slots(context, lane) for lane in chosen_slot_lanes(context.options))
+    return [*_dequeue_usual(context, base_lane(context.options)), *chain.from_iterable(for_slots)]
+
+
+def _dequeue_usual(context: TickContext, lane: Lane) -> list[_BatchDraft]:
     """Dequeue slices and distribute them over as many batches as the workers can use. Suspects
     (`core.protocol.retries`) get batches of their own."""
-    now, leases, workers = context.now(), context.frontier.leases, workers_for(context.options.engine)
-    batches, unclaimed = (_fetched(names) for names in (leases.batches(), leases.unclaimed()))
+    now, leases, workers = context.now(), context.frontier.leases, worker_count(lane.queue)
+    batches, unclaimed = (_without_slots(names) for names in (leases.batches(), leases.unclaimed()))
     outstanding = len(batches)
     weights = queries.running_weights() or [context.options.weight]
     ahead = batches_ahead(workers + PREFETCH_BATCHES, context.options.weight, weights)
@@ -185,12 +199,12 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     else:
         free = connections - context.frontier.ready_queue.slices_out()
         useful = max(workers - outstanding, min(lanes, free) // MAX_SLICES_PER_BATCH)
-    wanted, queue = min(room, max(1, useful)), queues.usual_queue(context.options.engine)
-    shared, own = [_new_draft(queue) for _ in range(wanted)], list[_BatchDraft]()
+    wanted = min(room, max(1, useful))
+    shared, own = [_new_draft(lane) for _ in range(wanted)], list[_BatchDraft]()
     for _ in range(MAX_SLICES_PER_BATCH):
         if any(draft.pages >= MAX_PAGES_PER_BATCH for draft in shared):
             break
-        alone = [_new_draft(queue) for _ in range(min(wanted, room - wanted + 1 - len(own)))]
+        alone = [_new_draft(lane) for _ in range(min(wanted, room - wanted + 1 - len(own)))]
         dequeued = _dequeue_round(context, shared, alone, now, connections)
         own += [draft for draft in alone if draft.slices]
         if dequeued < wanted:
@@ -215,37 +229,36 @@ def _dequeue_round(
     return len(dequeued)
 
 
-def _fetched(batches: Sequence[str]) -> list[str]:
-    """Those that need no browser."""
-    return [batch for batch in batches if not queues.is_rendered(batch)]
+def _without_slots(batches: Sequence[str]) -> list[str]:
+    return [batch for batch in batches if not isinstance(lane_of_batch(batch), SlotLane)]
 
 
-def _dequeue_rendered(context: TickContext) -> list[_BatchDraft]:
-    """Dequeue a slice for each free place of the browser workers, if pages wait for one. The places are taken first,
+def _dequeue_for_slots(context: TickContext, lane: SlotLane) -> list[_BatchDraft]:
+    """Dequeue a slice for each free slot of the lane's workers, if pages wait for one. The slots are taken first,
     because other crawls' managers do the same."""
     now, ready_queue = context.now(), context.frontier.ready_queue
-    due = ready_queue.next_due(rendered=True) if context.options.render != NEVER else None
+    due = ready_queue.next_due(lane.suffix)
     if due is None or due > now:
         return []
-    places, all_places = BrowserSlots(context.frontier.redis), browser_places(now)
+    slots, all_slots = LaneSlots(context.frontier.redis, lane), slots_of(lane, now)
     room = conf.max_batches() - context.frontier.leases.outstanding()
-    drafts = [_new_draft(queues.RENDER) for _ in range(min(all_places, room))]
+    drafts = [_new_draft(lane) for _ in range(min(all_slots, room))]
     keys = [context.frontier.keys.lease(draft.id) for draft in drafts]
-    given = places.take(keys, all_places, now)
+    given = slots.take(keys, all_slots, now)
     crash_point("dispatch: places taken")
-    orders = [SliceOrder(draft.id, draft.token, 0, (draft.id, draft.token), rendered=True) for draft in drafts[:given]]
-    dequeued = {slice_.batch: slice_ for slice_ in ready_queue.dequeue(orders, now, all_places)} if orders else {}
+    orders = [SliceOrder(draft.id, draft.token, 0, (draft.id, draft.token), lane.suffix) for draft in drafts[:given]]
+    dequeued = {slice_.batch: slice_ for slice_ in ready_queue.dequeue(orders, now, all_slots)} if orders else {}
     for draft in drafts:
         if (slice_ := dequeued.get(draft.id)) is not None:
             draft.slices.append((slice_.lane, slice_.pages))
-    places.confirm([key for key, draft in zip(keys, drafts, strict=True) if draft.slices])
-    places.give_back([key for key, draft in zip(keys[:given], drafts, strict=False) if not draft.slices])
+    slots.confirm([key for key, draft in zip(keys, drafts, strict=True) if draft.slices])
+    slots.give_back([key for key, draft in zip(keys[:given], drafts, strict=False) if not draft.slices])
     return [draft for draft in drafts if draft.slices]
 
 
-def _new_draft(queue: str) -> _BatchDraft:
+def _new_draft(lane: Lane) -> _BatchDraft:
     collector, token = secrets.randbelow(conf.collectors()), secrets.token_hex(8)
-    return _BatchDraft(batch_id(queues.batch_name(queue), collector), token, [], queue == queues.RENDER)
+    return _BatchDraft(batch_id(queues.new_id(lane.queue), collector), token, [])
 
 
 def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple[list[Batch], dict[int, OpenPage]]:
@@ -281,7 +294,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
                 for lane, ids in draft.slices
             ),
             version=policy_of[draft.id].version,
-            rendered=draft.rendered,
+            rendered=isinstance(lane_of_batch(draft.id), SlotLane),
         )
         for draft in drafts
     ]
@@ -303,7 +316,7 @@ def _tasks(
             row.expires_at,
             row.kind,
             *known.validators.get(page, NO_VALIDATORS),
-            rendering_of(row, options),
+            slot_lane_of(options, row.kind, row.rendering)[1],
             spider_requests.get(row.url, "") if row.kind == PAGE else "",
         )
         for page in ids

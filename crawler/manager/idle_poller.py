@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 MAX_POLL_S = 240.0  # then the next poller takes over: a stock worker forks for each job
 POLL_INTERVAL_S = 1.0  # between two checks of the queues, unless a job is sent
 POLLS_PER_REGISTRATION = 5  # checks after which a stock worker's registration is renewed
-LAST_QUEUES = "a page waits for a browser, or for Scrapy"
+LAST_QUEUES = "a page waits in another queue of this worker"
 """Its queue is the last of a stock worker: it gets there only if no idle poller is left in an earlier one. The page's
 result sends the next tick, which sends a poller."""
 HORIZON_S = 900.0  # the poller does not wait for a notice that is due later, or a hold that ends later

@@ -29,13 +29,13 @@ from crawler.core.protocol.completion import (
     needs_tick,
     rest_after,
 )
+from crawler.core.protocol.lanes import slot_lanes, suffixes
 from crawler.crawls import kept_extraction
 from crawler.crawls.control import clean_up
 from crawler.crawls.delete import delete_in_steps
 from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, shortage_now, shortage_of
 from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
-from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED, CrawlKeys
 from crawler.frontier.results import MARK_FRESH_S, Mark, TickEnd
@@ -43,7 +43,7 @@ from crawler.models import NOT_OVER, Crawl
 from crawler.notices import outbox
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
-from crawler.queueing.workers import browser_places
+from crawler.queueing.workers import has_free_slot
 from crawler.storage import queries
 from crawler.storage.database import is_lock_timeout
 
@@ -102,15 +102,10 @@ def scan_within(seconds: float) -> None:
 
 def scan_when_due(frontier: Frontier, now: float) -> None:
     """Called at the end of a tick: it may leave a host that is due before the next scan."""
-    dues = frontier.ready_queue.next_due(), frontier.ready_queue.next_due(rendered=True)
+    dues = map(frontier.ready_queue.next_due, suffixes())
     due = min((moment for moment in dues if moment is not None), default=None)
     if due is not None:
         scan_within(max(MIN_CHECK_INTERVAL_S, due - now))
-
-
-def has_free_browser(redis: Redis, now: float) -> bool:
-    """Whether a browser worker could render another page."""
-    return browser_places(now) > BrowserSlots(redis).taken()
 
 
 def seconds_until_scan() -> float | None:
@@ -263,13 +258,17 @@ def read_liveness(
         pipe.get(keys.mark)
         pipe.get(keys.closing)
         pipe.get(keys.tick)
-        pipe.zrange(keys.lanes(rendered=True).hosts, 0, 0, withscores=True)
-        lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked, rendered = pipe.execute()
+        for lane in slot_lanes():
+            pipe.zrange(keys.of_suffix(lane.suffix).hosts, 0, 0, withscores=True)
+        lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked, *firsts = pipe.execute()
     mark, last = Mark.read(raw), TickEnd.read(ticked)
     losses = [*_losses(lock_ms, mark, now), *(look_at for _, look_at in next_lease)]
-    waits_for_browser = bool(rendered) and not has_free_browser(frontier.redis, now)
-    if rendered and not waits_for_browser:
-        first = [min([*first, *rendered], key=itemgetter(1))]
+    waits_for_slot = False
+    for lane, (host,) in ((lane, found) for lane, found in zip(slot_lanes(), firsts, strict=True) if found):
+        if has_free_slot(lane, now):
+            first = [min([*first, host], key=itemgetter(1))]
+        else:
+            waits_for_slot = True
     return Liveness(
         locked=lock_ms != NO_SUCH_KEY,
         tick_coming=mark is not None and (mark.is_fresh(now) or mark.job in waiting()),
@@ -281,7 +280,7 @@ def read_liveness(
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
         rewound=not lined_up or (last is not None and last.is_in_future(now)),
-        waits_for_browser=waits_for_browser,
+        waits_for_slot=waits_for_slot,
         waits_for_pages=crawl.chosen.stay_open and not (results or leases or queries.has_open(crawl.id)),
         next_loss=min((loss for loss in losses if loss > now), default=None),
     )

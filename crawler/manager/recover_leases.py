@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from crawler import conf
-from crawler.core.options.of_capabilities import NEVER
 from crawler.core.options.queue import EARLY
 from crawler.core.protocol import retries
 from crawler.core.protocol.collectors import collector_of
+from crawler.core.protocol.lanes import base_lane, chosen_slot_lanes
 from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
@@ -59,8 +59,7 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
 
 def _batch_queues(context: TickContext) -> list[str]:
     """The queues that batches of the crawl may wait in."""
-    usual = queues.usual_queue(context.options.engine)
-    return [usual, queues.RENDER] if context.options.render != NEVER else [usual]
+    return [lane.queue for lane in (base_lane(context.options), *chosen_slot_lanes(context.options))]
 
 
 def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:

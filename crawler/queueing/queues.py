@@ -26,20 +26,19 @@ from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
 
 from crawler import conf
-from crawler.core.options.of_capabilities import SCRAPY as WITH_SCRAPY
+from crawler.core.protocol.lanes import FETCH as FETCH_LANE
+from crawler.core.protocol.lanes import Lane, lane_of_batch, lanes
 from crawler.core.protocol.messages import Batch
 from crawler.frontier import keys, scripts
 from crawler.queueing import installation
 from crawler.redis_client import RedisClient
 
-CRAWL, FETCH, RENDER, SCRAPY = "crawl", "fetch", "render", "scrapy"
-BATCH_QUEUES = (FETCH, RENDER, SCRAPY)
+CRAWL, FETCH = "crawl", FETCH_LANE.queue
 
 log = logging.getLogger(__name__)
 
 _JOB_TIMEOUT_S = 300
 _TICK_PREFIX = "manage-"  # of job ids
-_BATCH_PREFIXES = {name: f"{name}-" for name in BATCH_QUEUES}
 _RESULT_TTL_S = 60  # finished jobs stay visible in a dashboard for this long
 _FAILURE_TTL_S = 24 * 3600
 NOTIFY_RESEND_MS = 10_000  # a notify job that has not begun after this is sent again: RQ may lose a job
@@ -97,26 +96,9 @@ def _connect(url: str) -> Redis:
     return RedisClient.from_url(url, socket_timeout=10, socket_connect_timeout=5)
 
 
-def batch_name(queue: str) -> str:
-    """The id of a new batch for this queue."""
-    return new_id(_BATCH_PREFIXES[queue].removesuffix("-"))
-
-
-def queue_of(batch: Batch) -> str:
-    """The queue whose workers can work on the batch."""
-    if batch.rendered:
-        return RENDER
-    return usual_queue(batch.policy.engine)
-
-
-def usual_queue(engine: str) -> str:
-    """The queue of batches that need no browser, of a crawl with this engine."""
-    return SCRAPY if engine == WITH_SCRAPY else FETCH
-
-
-def is_rendered(batch: str) -> bool:
-    """Whether this is the id of a batch for browser workers."""
-    return batch.startswith(_BATCH_PREFIXES[RENDER])
+def batch_queues() -> tuple[str, ...]:
+    """The queues of all lanes."""
+    return tuple(lane.queue for lane in lanes())
 
 
 def new_id(kind: str) -> str:
@@ -138,9 +120,9 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str, collector: int = 
 def send_batches(batches: Sequence[Batch]) -> None:
     """Enqueue one fetch job per batch, all in one transaction. A batch's id is its job's id."""
     with connection().pipeline() as pipe:
-        for name in BATCH_QUEUES:
-            if data := [_fetch_data(batch) for batch in batches if queue_of(batch) == name]:
-                _queue(name).enqueue_many(data, pipeline=pipe)
+        for lane in lanes():
+            if data := [_fetch_data(batch, lane) for batch in batches if lane_of_batch(batch.id) is lane]:
+                _queue(lane.queue).enqueue_many(data, pipeline=pipe)
         _signal_pollers(pipe, times=len(batches))
         pipe.execute()
 
@@ -311,7 +293,7 @@ def manager_jobs() -> int:
 
 def is_of_another_kind(job: str) -> bool:
     """Whether the job is neither a tick nor a batch."""
-    return not job.startswith((_TICK_PREFIX, *_BATCH_PREFIXES.values()))
+    return not job.startswith((_TICK_PREFIX, *(f"{name}-" for name in batch_queues())))
 
 
 def steal_tick(among: Sequence[str]) -> tuple[str, int] | None:
@@ -326,7 +308,7 @@ def steal_tick(among: Sequence[str]) -> tuple[str, int] | None:
 
 def steal_batch(among: Sequence[str], queue: str = FETCH) -> dict[str, Any] | None:
     """Take the first batch `among` these jobs out of RQ's queue, to be read and claimed by the caller."""
-    job = _steal(queue, _BATCH_PREFIXES[queue], among)
+    job = _steal(queue, f"{queue}-", among)
     return cast(dict[str, Any], job.args[0]) if job is not None else None
 
 
@@ -406,11 +388,13 @@ def is_idle() -> bool:
 
 
 def is_for_last_queues() -> bool:
-    """Whether a batch waits for a browser or for Scrapy, and the worker of this job, if it is a stock one of these
-    queues, too, is to take it."""
+    """Whether a batch waits in another queue than `fetch`, and the worker of this job, if it is a stock one of that
+    queue, too, is to take it."""
     job = get_current_job()
-    names = (RENDER, SCRAPY)  # a queue without jobs has no key
-    if job is None or job.worker_name is None or not connection().exists(*(_queue(name).key for name in names)):
+    names = batch_queues()[1:]  # a queue without jobs has no key
+    if job is None or job.worker_name is None or not names:
+        return False
+    if not connection().exists(*(_queue(name).key for name in names)):
         return False
     waiting = {name for name in names if connection().llen(_queue(name).key)}
     listened = cast(bytes | None, connection().hget(Worker.redis_worker_namespace_prefix + job.worker_name, "queues"))
@@ -422,12 +406,11 @@ def has_work() -> bool:
     return not all(map(is_poller, next_jobs()))
 
 
-def _fetch_data(batch: Batch) -> EnqueueData:
+def _fetch_data(batch: Batch, lane: Lane) -> EnqueueData:
     pages = sum(len(part.pages) for part in batch.slices)
     hosts = list(dict.fromkeys(part.host for part in batch.slices))
     where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts"
-    verb = {RENDER: "render", SCRAPY: "run Scrapy on"}.get(queue_of(batch), "fetch")
-    description = f"{verb} {pages} page{'' if pages == 1 else 's'} of {where}"
+    description = f"{lane.verb} {pages} page{'' if pages == 1 else 's'} of {where}"
     return _job_data("crawler.jobs.fetch", batch.id, description, batch.to_plain())
 
 

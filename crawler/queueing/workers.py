@@ -13,9 +13,10 @@ from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
-from crawler.core.politeness.shares import BrowserLoad
-from crawler.frontier.browser_places import BrowserSlots
-from crawler.queueing.queues import CRAWL, FETCH, RENDER, connection, usual_queue
+from crawler.core.politeness.shares import SlotLoad
+from crawler.core.protocol.lanes import Lane, SlotLane
+from crawler.frontier.slots import LaneSlots
+from crawler.queueing.queues import CRAWL, FETCH, connection
 from crawler.redis_client import RedisClient
 
 
@@ -24,33 +25,35 @@ def worker_count(queue: str = FETCH) -> int:
     return Worker.count(queue=Queue(queue, connection=connection()))
 
 
-def workers_for(engine: str) -> int:
-    """Workers registered for the batches of a crawl with this engine that need no browser."""
-    return worker_count(usual_queue(engine))
+def capacity(lane: Lane, now: float) -> int:
+    """What serves a lane: the slots of a slot lane, else the workers that listen to it and are alive."""
+    return slots_of(lane, now) if isinstance(lane, SlotLane) else listeners(lane.queue)[lane.queue]
 
 
-def browser_places(now: float) -> int:
-    """How many pages the workers of the `render` queue take at a time, all together: browser workers as many as they
-    say, and a stock worker that listens to it one."""
-    queue = Queue(RENDER, connection=connection())
+def slots_of(lane: SlotLane, now: float) -> int:
+    """How many pages the workers of the lane take at a time, all together: its own workers as many as they say, and a
+    stock worker that listens to its queue one."""
+    queue = Queue(lane.queue, connection=connection())
     listening = {key.removeprefix(Worker.redis_worker_namespace_prefix) for key in worker_registration.get_keys(queue)}
-    workers = BrowserSlots(connection()).workers(now)
-    return sum(worker.places for worker in workers) + len(listening - {worker.name for worker in workers})
+    workers = LaneSlots(connection(), lane).workers(now)
+    return sum(worker.slots for worker in workers) + len(listening - {worker.name for worker in workers})
 
 
-def browser_loads(now: float) -> dict[str, BrowserLoad]:
-    """The places of each browser worker, by the holder of its batches: its process. Stock workers are left out."""
-    places = BrowserSlots(connection())
-    workers, taken = places.workers(now), places.taken_by_holder()
+def has_free_slot(lane: SlotLane, now: float) -> bool:
+    return slots_of(lane, now) > LaneSlots(connection(), lane).taken()
+
+
+def slot_loads(lane: SlotLane, now: float) -> dict[str, SlotLoad]:
+    """The slots of each worker of the lane, by the holder of its batches: its process. Stock workers are left out."""
+    slots = LaneSlots(connection(), lane)
+    workers, taken = slots.workers(now), slots.taken_by_holder()
     with connection().pipeline(transaction=False) as pipe:
         for worker in workers:
             pipe.hmget(f"{Worker.redis_worker_namespace_prefix}{worker.name}", "hostname", "pid")
         processes = [b":".join(fields) if all(fields) else b"" for fields in pipe.execute()]
     holders = [process.decode() for process in processes]
     return {
-        holder: BrowserLoad(taken[holder], worker.places)
-        for holder, worker in zip(holders, workers, strict=True)
-        if holder
+        holder: SlotLoad(taken[holder], worker.slots) for holder, worker in zip(holders, workers, strict=True) if holder
     }
 
 

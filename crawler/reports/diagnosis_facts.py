@@ -18,7 +18,6 @@ from crawler import encryption
 from crawler.clock import Clock
 from crawler.core.errors import SealBroken, ServiceDown
 from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
-from crawler.core.options.of_capabilities import NEVER, SCRAPY
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import (
     BLOCKING_REASONS,
@@ -41,6 +40,7 @@ from crawler.core.protocol.holds import (
     login_message,
     needs_person,
 )
+from crawler.core.protocol.lanes import SlotLane, base_lane, chosen_slot_lanes
 from crawler.core.text.quantities import duration
 from crawler.core.urls.normalise import origin_of, origins_of
 from crawler.frontier import capacity
@@ -55,7 +55,7 @@ from crawler.frontier.results import LOCK_TTL_S
 from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
-from crawler.queueing.workers import browser_places, listeners
+from crawler.queueing.workers import listeners, slots_of
 from crawler.storage import queries
 from crawler.storage.database import silent_lock
 
@@ -203,8 +203,7 @@ class Seen:
     given_up: int
     newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
     is_autoscaled: bool  # an autoscaler runs, which starts workers
-    for_browser: int = 0  # pages that wait for a browser, and are due
-    browser_places: int = 0
+    for_slots: Sequence[tuple[SlotLane, int, int]] = ()  # see `Facts`
     memory: Memory | None = None  # of Redis; None = not known
 
     @property
@@ -227,25 +226,27 @@ def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tupl
 
 
 def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
-    renders = crawl.chosen.render != NEVER
-    queued = {name: queues.queued(name) for name in (queues.CRAWL, *queues.BATCH_QUEUES)}
+    batch_queues = queues.batch_queues()
+    queued = {name: queues.queued(name) for name in (queues.CRAWL, *batch_queues)}
     seen = take_snapshot(frontier, SHOWN)
-    sent = {job for name in queues.BATCH_QUEUES for job in queued[name]}
-    started = {job for name in queues.BATCH_QUEUES for job in queues.started(name)}
+    sent = {job for name in batch_queues for job in queued[name]}
+    started = {job for name in batch_queues for job in queues.started(name)}
     batches = [_batch(crawl, lease, look_at, seen, sent, started) for lease, look_at in seen.leases]
     judge = _Judge(crawl, seen, frontier, visible)
     return Seen(
         snapshot=seen,
         queued=queued,
-        workers=listeners(queues.CRAWL, queues.FETCH, queues.SCRAPY),
+        workers=listeners(queues.CRAWL, *batch_queues),
         batches=batches,
         hosts=_hosts(crawl, seen, judge),
         held_up=_held_up(batches, judge),
         given_up=frontier.dead_letters.count_since(seen.now - GIVEN_UP_WITHIN),
         newly_given_up=frontier.dead_letters.newest(SHOWN_LATELY),
         is_autoscaled=has_autoscaler(frontier.redis),
-        for_browser=frontier.ready_queue.counts(seen.now, rendered=True).due if renders else 0,
-        browser_places=browser_places(seen.now) if renders else 0,
+        for_slots=[
+            (lane, frontier.ready_queue.counts(seen.now, lane.suffix).due, slots_of(lane, seen.now))
+            for lane in chosen_slot_lanes(crawl.chosen)
+        ],
         memory=capacity.memory_of(frontier.redis),
     )
 
@@ -418,17 +419,16 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
 
 
 def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Facts:
-    looked = seen.snapshot
+    looked, lane = seen.snapshot, base_lane(crawl.chosen)
     return replace(
         facts,
         ran_ago=max(0.0, now - looked.last_tick.at) if looked.last_tick else None,
         crawl_workers=seen.workers[queues.CRAWL],
         fetch_workers=seen.workers[queues.FETCH],
-        runs_scrapy=crawl.chosen.engine == SCRAPY,
-        scrapy_workers=seen.workers[queues.SCRAPY],
+        lane=lane,
+        lane_workers=seen.workers[lane.queue],
         is_autoscaled=seen.is_autoscaled,
-        for_browser=seen.for_browser,
-        browser_places=seen.browser_places,
+        for_slots=seen.for_slots,
         stirred=_stirred(crawl, seen, now),
         is_lined_up=looked.has_cursor,
         batches=[HandedOut(batch.hold, len(batch.open_ids), batch.back_in) for batch in seen.batches],

@@ -17,16 +17,16 @@ from crawler import clock
 from crawler.core.errors import ServiceDown
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import HOOK
-from crawler.core.options.of_capabilities import NEVER
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import State
+from crawler.core.protocol.lanes import SlotLane, slot_lanes
 from crawler.frontier import metrics
-from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.metrics import QueueMetrics, TickTimes
+from crawler.frontier.slots import LaneSlots
 from crawler.models import Crawl, Delivery, Disagreement, Page
 from crawler.queueing import queues
-from crawler.queueing.workers import browser_places, listeners
+from crawler.queueing.workers import listeners, slots_of
 from crawler.reports import hooks
 from crawler.reports.scale import Scale, scale_of
 
@@ -73,10 +73,10 @@ class FromTable:
 
 
 @dataclass(frozen=True)
-class Browsers:
-    """The browser workers, and the pages that wait for one."""
+class SlotUse:
+    """The slots of a lane, and the pages that wait for one."""
 
-    places: int
+    slots: int
     taken: int  # of them
     pages_waiting: int  # of running crawls
 
@@ -88,7 +88,7 @@ class FromRedis:
     scale: Scale | None  # how many workers would be useful; None = not known which crawls run
     frontier: QueueMetrics
     ticks: TickTimes
-    browsers: Browsers
+    slots: Mapping[SlotLane, SlotUse]
 
 
 def of_table() -> FromTable:
@@ -133,18 +133,18 @@ def of_redis(running: Mapping[str, CrawlOptions] | None) -> FromRedis | None:
             scale=None if running is None else scale_of(running),
             frontier=metrics.read_queue_metrics(redis, list(running or ()), clock.epoch_seconds()),
             ticks=metrics.read_tick_times(redis),
-            browsers=_browsers(redis, running or {}),
+            slots={lane: _slot_use(redis, lane, running or {}) for lane in slot_lanes()},
         )
     except (ServiceDown, RedisError):
         return None
 
 
-def _browsers(redis: Redis, running: Mapping[str, CrawlOptions]) -> Browsers:
-    rendering = [crawl for crawl, options in running.items() if options.render != NEVER]
-    return Browsers(
-        places=browser_places(clock.epoch_seconds()),
-        taken=BrowserSlots(redis).taken(),
-        pages_waiting=sum(Frontier(redis, crawl).ready_queue.sizes()[1] for crawl in rendering),
+def _slot_use(redis: Redis, lane: SlotLane, running: Mapping[str, CrawlOptions]) -> SlotUse:
+    users = [crawl for crawl, options in running.items() if lane.is_chosen(options)]
+    return SlotUse(
+        slots=slots_of(lane, clock.epoch_seconds()),
+        taken=LaneSlots(redis, lane).taken(),
+        pages_waiting=sum(Frontier(redis, crawl).ready_queue.sizes()[lane.suffix] for crawl in users),
     )
 
 

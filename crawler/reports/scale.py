@@ -17,17 +17,17 @@ from redis import Redis
 
 from crawler import clock, conf
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import NEVER, SCRAPY
 from crawler.core.politeness import scaling
 from crawler.core.politeness.host_rules import chosen_delay, host_delay
 from crawler.core.politeness.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of
 from crawler.core.protocol.completion import State
-from crawler.core.protocol.diagnosis import START_A_SCRAPY_WORKER
+from crawler.core.protocol.diagnosis import no_worker_for
+from crawler.core.protocol.lanes import FETCH, Lane, SlotLane, base_lane, lanes, slot_lanes
 from crawler.core.text.quantities import count, counted
 from crawler.frontier import workload
-from crawler.frontier.browser_places import BrowserSlots
 from crawler.frontier.inspect import HostSnapshot, host_snapshots
-from crawler.frontier.keys import BROWSER_SCALE, SCALE
+from crawler.frontier.keys import SCALE, lane_scale
+from crawler.frontier.slots import LaneSlots
 from crawler.frontier.workload import CrawlLoad, LaneLoad, ShownFigure
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -36,9 +36,13 @@ from crawler.queueing.workers import worker_count
 FRESH_S = 5.0  # a figure that was found within so many seconds is shown again on pages that look each second
 
 
-RENDERED_PAGE_S = 2.0
-"""Time that a page is taken to spend in a browser, in seconds: an application that fetches its data takes one to three
-on a machine with work to do."""
+@dataclass(frozen=True)
+class LaneScale:
+    """The same of a lane with workers of its own."""
+
+    demand: Demand  # of its pages, which are not in `Scale.total`
+    running: int
+    wanted: int = 0  # of a slot lane alone; it falls late, too
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,7 @@ class Scale:
     total: Demand
     by_crawl: Mapping[str, Demand]  # of each running crawl, as if it were alone
     managers: int  # ticks and notice jobs that wait
-    browsers_wanted: int  # browser workers that would be useful; it falls late, too
-    browsers_running: int
-    for_browsers: Demand  # of the pages that a browser is to render, which are not in `total`
-    for_scrapy: Demand  # of the pages that only Scrapy workers take, which are not in `total` either
-    scrapy_running: int  # workers that take them
+    lanes: Mapping[Lane, LaneScale]  # those with workers of their own
 
 
 def running_crawls() -> dict[str, CrawlOptions]:
@@ -70,11 +70,10 @@ def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
     loads = workload.read_workload(redis, list(running), now, now + HORIZON_S)
     works = _works(redis, loads, running, now)
     managers = max(queues.manager_jobs(), sum(load.needs_tick for load in loads))
-    usual = {crawl for crawl, options in running.items() if options.engine != SCRAPY}
-    total = scaling.demand(work for crawl, of_one in works.items() if crawl in usual for work in of_one)
+    lane_of = {crawl: base_lane(options) for crawl, options in running.items()}
+    total = _demand_in(works, lane_of, FETCH)
     by_crawl = {crawl: scaling.demand(of_one) for crawl, of_one in works.items()}
-    batches = conf.max_batches() * sum(by_crawl[crawl].connections > 0 for crawl in usual)
-    for_browsers = _demand_for_browsers(redis, running, now)
+    batches = conf.max_batches() * sum(by_crawl[crawl].connections > 0 for crawl in works if lane_of[crawl] is FETCH)
     found = scaling.workers_wanted(total, places=_places(), batches=batches, managers=managers)
     return Scale(
         wanted=_steady(redis, found, now, SCALE),
@@ -83,26 +82,31 @@ def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
         total=total,
         by_crawl=by_crawl,
         managers=managers,
-        browsers_wanted=_steady(redis, _browsers_found(for_browsers), now, BROWSER_SCALE),
-        browsers_running=len(BrowserSlots(redis).workers(now)),
-        for_browsers=for_browsers,
-        for_scrapy=scaling.demand(work for crawl, of_one in works.items() if crawl not in usual for work in of_one),
-        scrapy_running=worker_count(queues.SCRAPY),
+        lanes={
+            lane: _slots_scale(redis, lane, running, now)
+            if isinstance(lane, SlotLane)
+            else LaneScale(_demand_in(works, lane_of, lane), worker_count(lane.queue))
+            for lane in lanes()[1:]
+        },
     )
 
 
-def _demand_for_browsers(redis: Redis, running: Mapping[str, CrawlOptions], now: float) -> Demand:
-    rendering = {crawl: options for crawl, options in running.items() if options.render != NEVER}
-    loads = workload.read_workload(redis, list(rendering), now, now + HORIZON_S, rendered=True)
-    works = [work for of_one in _works(redis, loads, rendering, now).values() for work in of_one]
-    return scaling.demand(replace(work, response_s=RENDERED_PAGE_S) for work in works)
+def _demand_in(works: Mapping[str, Sequence[HostWork]], lane_of: Mapping[str, Lane], lane: Lane) -> Demand:
+    return scaling.demand(work for crawl, of_one in works.items() if lane_of[crawl] is lane for work in of_one)
 
 
-def _browsers_found(demand: Demand) -> int:
-    """Browser workers with enough places for these pages. One of their batches is a page at a time."""
-    return scaling.workers_wanted(
-        demand, places=conf.browser_places(), batches=demand.connections, managers=0, page_cpu_s=0.0
-    )
+def _slots_scale(redis: Redis, lane: SlotLane, running: Mapping[str, CrawlOptions], now: float) -> LaneScale:
+    users = {crawl: options for crawl, options in running.items() if lane.is_chosen(options)}
+    loads = workload.read_workload(redis, list(users), now, now + HORIZON_S, lane.suffix)
+    works = [work for of_one in _works(redis, loads, users, now).values() for work in of_one]
+    demand = scaling.demand(replace(work, response_s=lane.page_s) for work in works)
+    wanted = _steady(redis, _found_for(lane, demand), now, lane_scale(lane))
+    return LaneScale(demand, len(LaneSlots(redis, lane).workers(now)), wanted)
+
+
+def _found_for(lane: SlotLane, demand: Demand) -> int:
+    """Workers with enough slots for these pages. One of their batches is a page at a time."""
+    return scaling.workers_wanted(demand, places=lane.slots(), batches=demand.connections, managers=0, page_cpu_s=0.0)
 
 
 def _places() -> int:
@@ -200,15 +204,15 @@ def _delay(options: CrawlOptions, crawl_delay: float | None) -> float:
 
 
 def plain(scale: Scale, visible: QuerySet[Crawl]) -> dict[str, Any]:
-    """`wanted` and `running`, the same of browser workers, and `reasons`: a line for each running crawl among the
-    `visible` ones, those that could use the most connections first, one for all others, one for the sum, and one each
-    for what browsers and Scrapy have to do."""
+    """`wanted` and `running`, the same of each slot lane, and `reasons`: a line for each running crawl among the
+    `visible` ones, those that could use the most connections first, one for all others, one for the sum, and one for
+    each lane with workers of its own."""
     sites = {str(crawl.id): crawl.site for crawl in visible.filter(pk__in=list(scale.by_crawl))}
     return {
         "wanted": scale.wanted,
         "running": scale.running,
-        "browsers_wanted": scale.browsers_wanted,
-        "browsers_running": scale.browsers_running,
+        **{f"{lane.name}s_wanted": scale.lanes[lane].wanted for lane in slot_lanes()},
+        **{f"{lane.name}s_running": scale.lanes[lane].running for lane in slot_lanes()},
         "reasons": list(_reasons(scale, sites)),
     }
 
@@ -216,8 +220,9 @@ def plain(scale: Scale, visible: QuerySet[Crawl]) -> dict[str, Any]:
 def text(found: Mapping[str, Any]) -> str:
     """The same for a terminal."""
     lines = [of_useful_workers(found["running"], found["wanted"])]
-    if found["browsers_wanted"] or found["browsers_running"]:
-        lines.append(of_useful_workers(found["browsers_running"], found["browsers_wanted"], "browser worker"))
+    for name in (lane.name for lane in slot_lanes()):
+        if found[f"{name}s_wanted"] or found[f"{name}s_running"]:
+            lines.append(of_useful_workers(found[f"{name}s_running"], found[f"{name}s_wanted"], f"{name} worker"))
     return "".join(f"{line}\n" for line in (*lines, *found["reasons"]))
 
 
@@ -248,24 +253,23 @@ def _in_all(scale: Scale) -> Iterator[str]:
         )
     elif scale.managers:
         yield "A tick or a notice waits for a worker."
-    elif not (scale.for_browsers.connections or scale.for_scrapy.connections):
+    elif not any(of_lane.demand.connections for of_lane in scale.lanes.values()):
         yield f"Nothing is due within {HORIZON_S:g} seconds."
-    if scale.for_browsers.connections:
-        places = counted(conf.browser_places(), "place")
-        enough = counted(_browsers_found(scale.for_browsers), "browser worker")
-        yield f"In browsers {_can_use(scale.for_browsers)}: with {places} each, {enough} can do it."
-    if scale.for_scrapy.connections:
-        yield _through_scrapy(scale.for_scrapy, scale.scrapy_running)
+    for lane, of_lane in scale.lanes.items():
+        if of_lane.demand.connections:
+            yield _in_lane(lane, of_lane.demand, of_lane.running)
     if scale.wanted > scale.found:
         yield f"{counted(scale.wanted, 'worker')} had work in the last {conf.worker_idle_seconds():g} seconds."
 
 
-def _through_scrapy(demand: Demand, running: int) -> str:
+def _in_lane(lane: Lane, demand: Demand, running: int) -> str:
+    if isinstance(lane, SlotLane):
+        places, enough = counted(lane.slots(), "place"), counted(_found_for(lane, demand), f"{lane.name} worker")
+        return f"In {lane.name}s {_can_use(demand)}: with {places} each, {enough} can do it."
     if not running:
-        wait = f"{counted(demand.pages, 'page')} {'waits' if demand.pages == 1 else 'wait'}"
-        return f"{wait} for a Scrapy worker, and none is running: {START_A_SCRAPY_WORKER}."
-    run = f"{counted(running, 'Scrapy worker')} {'runs' if running == 1 else 'run'}"
-    return f"Through Scrapy {_can_use(demand)}: {run}."
+        return no_worker_for(lane, demand.pages)
+    run = f"{counted(running, f'{lane.name} worker')} {'runs' if running == 1 else 'run'}"
+    return f"Through {lane.name} {_can_use(demand)}: {run}."
 
 
 def _can_use(demand: Demand) -> str:

@@ -27,6 +27,7 @@ from redis import RedisError
 from crawler import __version__, clock, conf
 from crawler.core.errors import NotUpgradable
 from crawler.core.installation.deployment import AGREE, NOT_COMPARED
+from crawler.core.protocol.lanes import slot_lanes
 from crawler.frontier.metrics import BUCKET_BOUNDS_S
 from crawler.queueing.installation import OtherInstallation, verify
 from crawler.redis_client import RedisClient
@@ -200,8 +201,9 @@ def _of_redis(redis: FromRedis) -> Iterator[Metric]:
     yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
     if (scale := redis.scale) is not None:
         yield _one("crawler_workers_wanted", "Workers that would be useful now.", scale.wanted)
-        means = "Browser workers that would be useful now."
-        yield _one("crawler_browser_workers_wanted", means, scale.browsers_wanted)
+        for lane in slot_lanes():
+            means = f"{lane.name.capitalize()} workers that would be useful now."
+            yield _one(f"crawler_{lane.name}_workers_wanted", means, scale.lanes[lane].wanted)
     yield _one("crawler_reports_waiting", "Results of fetch jobs not processed yet.", frontier.reports)
     yield _one("crawler_leases", "Batches handed out.", frontier.leases)
     yield _one("crawler_leases_overdue", "Batches whose lease has to be checked.", frontier.overdue_leases)
@@ -211,10 +213,11 @@ def _of_redis(redis: FromRedis) -> Iterator[Metric]:
     yield _one("crawler_hosts_waiting", "Hosts with queued pages.", frontier.hosts)
     yield _one("crawler_hosts_held", "Of them, those that may not be requested yet.", frontier.hosts_held)
     yield _one("crawler_host_wait_seconds", "Time until the last of them may be requested.", frontier.longest_hold)
-    browsers = redis.browsers
-    yield _one("crawler_browser_places", "Pages that browser workers render at a time.", browsers.places)
-    yield _one("crawler_browser_places_taken", "Of them, those that are taken.", browsers.taken)
-    yield _one("crawler_pages_for_browsers", "Pages that wait for a browser.", browsers.pages_waiting)
+    for lane, use in redis.slots.items():
+        means = f"Pages that {lane.name} workers {lane.verb} at a time."
+        yield _one(f"crawler_{lane.name}_places", means, use.slots)
+        yield _one(f"crawler_{lane.name}_places_taken", "Of them, those that are taken.", use.taken)
+        yield _one(f"crawler_pages_for_{lane.name}s", f"Pages that wait for a {lane.name}.", use.pages_waiting)
     yield _one("crawler_tick_last_seconds", "Duration of the last tick.", ticks.last)
     bounds = [*map(str, BUCKET_BOUNDS_S), "+Inf"]
     cumulated = list(zip(bounds, accumulate(map(float, ticks.buckets)), strict=True))

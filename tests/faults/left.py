@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from redis import Redis
 
-from crawler.frontier.keys import BROWSER_PLACES
+from crawler.capabilities.browser.lanes import RENDER
+from crawler.frontier.keys import taken_slots
 from tests.stack import Stack
 
 _JOBS = {
@@ -75,7 +76,7 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
     for state in leases:
         yield f"lease {state.decode()}"
     yield from (word for name, word in _LOGIN.items() if redis.exists(f"{key}{name}"))
-    if places := redis.zcard(BROWSER_PLACES):
+    if places := redis.zcard(taken_slots(RENDER)):
         yield _counted(places, "place") + " taken"
     if waiting:
         yield f"ready queue of {waiting}"

@@ -162,7 +162,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
     """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
     monkeypatch.setattr(host_rules, "MAX_SLICE_PAGES", 1)
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
-    monkeypatch.setattr(dispatch, "workers_for", lambda engine: 3)
+    monkeypatch.setattr(dispatch, "worker_count", lambda queue: 3)
     handed_out(bench)
     (start,) = bench.batches()
     fetch(start)

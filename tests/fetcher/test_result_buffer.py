@@ -40,13 +40,13 @@ def test_much_is_left_at_once_and_little_later(more: dict[str, Any]) -> None:
     assert left == [[0, 1], [2]]
 
 
-def test_a_rendered_page_is_left_at_once() -> None:
+def test_a_page_that_has_a_slot_is_left_at_once() -> None:
     left: list[list[int]] = []
 
     def leave(reports: Sequence[SliceReport]) -> None:
         left.append([result.id for report in reports for result in report.results])
 
-    reporter = ResultBuffer(msgspec.structs.replace(BATCH, rendered=True), leave)
+    reporter = ResultBuffer(msgspec.structs.replace(BATCH, id="render-1"), leave)
     reporter.add(0, found(0))
     reporter.add(0, found(1))
     assert left == [[0], [1]]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from crawler.capabilities.browser.lanes import RENDER
 from crawler.clock import epoch_seconds
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.start import start_crawl
@@ -24,8 +25,8 @@ from crawler.fetcher.work_stealing import (
     check_interval,
 )
 from crawler.frontier import keys
-from crawler.frontier.browser_places import BrowserSlots, BrowserWorker
 from crawler.frontier.leases import this_process
+from crawler.frontier.slots import LaneSlots, SlotWorker
 from crawler.manager.tick import manage
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -160,7 +161,7 @@ def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) 
 def come(process: str, taken: int) -> None:
     """A browser worker of six places begins, registered as RQ does it, and takes so many batches."""
     redis, (host, pid) = queues.connection(), process.split(":")
-    BrowserSlots(redis).register(BrowserWorker(process, 6), epoch_seconds())
+    LaneSlots(redis, RENDER).register(SlotWorker(process, 6), epoch_seconds())
     redis.hset(f"rq:worker:{process}", mapping={"hostname": host, "pid": pid})
     for number in range(taken):
         claim(process, f"batch {number}")
@@ -169,12 +170,12 @@ def come(process: str, taken: int) -> None:
 def claim(process: str, batch: str) -> None:
     lease, redis = f"lease of {batch} for {process}", queues.connection()
     redis.hset(lease, "holder", process)
-    redis.zadd(keys.BROWSER_PLACES, {lease: 0})
+    redis.zadd(keys.taken_slots(RENDER), {lease: 0})
 
 
 def look(helper: WorkStealer, process: str) -> int:
     """How many batches the worker takes."""
-    free = 6 - BrowserSlots(queues.connection()).taken_by_holder()[process]
+    free = 6 - LaneSlots(queues.connection(), RENDER).taken_by_holder()[process]
     batches = list(helper.steal(free))
     for batch in batches:
         claim(process, batch.id)
@@ -183,11 +184,11 @@ def look(helper: WorkStealer, process: str) -> int:
 
 def queue_rendered(bench: Bench, count: int) -> None:
     """Batches for a browser: copies of one, under names of their own."""
-    BrowserSlots(queues.connection()).register(BrowserWorker("unknown to RQ", 40), epoch_seconds())
+    LaneSlots(queues.connection(), RENDER).register(SlotWorker("unknown to RQ", 40), epoch_seconds())
     bench.start(render="always")
     manage(bench.crawl.id)
     (batch,) = bench.batches("render")
-    queues.send_batches([replace(batch, id=queues.batch_name(queues.RENDER)) for _ in range(count)])
+    queues.send_batches([replace(batch, id=queues.new_id(RENDER.queue)) for _ in range(count)])
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_a_browser_worker_leaves_batches_to_a_less_busy_one_for_some_checks(
         if taken is not None:
             come(process, taken)
     queue_rendered(bench, batches)
-    with WorkStealer(lambda: None, queues.RENDER) as helper:
+    with WorkStealer(lambda: None, RENDER) as helper:
         assert [look(helper, this_process()) for _ in range(LEFT_CHECKS + 1)] == looks
 
 
@@ -217,13 +218,13 @@ def test_a_browser_worker_leaves_batches_to_a_less_busy_one_for_some_checks(
 def test_two_browser_workers_share_what_waits_whoever_looks_first(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    dice, places = random.Random(seed), BrowserSlots(queues.connection())
+    dice, places = random.Random(seed), LaneSlots(queues.connection(), RENDER)
     workers = {"here:1": dice.randrange(4), "there:1": dice.randrange(4)}
     for process, taken in workers.items():
         come(process, taken)
     waiting = abs(workers["here:1"] - workers["there:1"]) + 2 * dice.randrange(1, 3)
     queue_rendered(bench, waiting)
-    with WorkStealer(lambda: None, queues.RENDER) as one, WorkStealer(lambda: None, queues.RENDER) as another:
+    with WorkStealer(lambda: None, RENDER) as one, WorkStealer(lambda: None, RENDER) as another:
         for _ in range(LEFT_CHECKS):
             for helper, process in dice.sample([(one, "here:1"), (another, "there:1")], 2):
                 monkeypatch.setattr(work_stealing, "this_process", lambda process=process: process)

@@ -9,6 +9,8 @@ import pytest
 from redis import Redis
 
 from crawler.core.politeness.host_rules import Pace
+from crawler.core.protocol import lanes
+from crawler.core.protocol.lanes import SlotLane
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import DequeuedSlice, SliceOrder
 
@@ -44,6 +46,25 @@ def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
 def frontier(redis: Redis, clock: GivenClock) -> Frontier:
     """A frontier that hands out two slices of ten pages of a host at a time."""
     return Frontier(redis, "a-crawl", default_pace=Pace(slices=2, pages=10), clock=clock)
+
+
+@pytest.fixture
+def slot_lane(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlotLane]:
+    """The only slot lane that there is."""
+    lane = SlotLane(
+        *("slow", "walk", "snail"),
+        lambda options: True,
+        suffix="s",
+        reason=lambda options, kind, noted: noted,
+        slots=lambda: 6,
+        page_s=2.0,
+    )
+    monkeypatch.setattr(lanes, "lanes", lambda: (lanes.FETCH, lane))
+    for found in (lanes.slot_lanes, lanes.suffixes):
+        found.cache_clear()
+    yield lane
+    for found in (lanes.slot_lanes, lanes.suffixes):
+        found.cache_clear()
 
 
 def dequeue(

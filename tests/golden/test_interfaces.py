@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
-from inspect import getmembers, isfunction
+from inspect import getmembers, isfunction, signature
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.api.v1 import api
+from crawler.core.protocol.lanes import slot_lanes
 from crawler.frontier import keys
 from crawler.launch import up, worker
 
@@ -52,11 +53,13 @@ def test_the_tables(golden: SnapshotAssertion) -> None:
 
 def test_the_keys_in_redis(golden: SnapshotAssertion) -> None:
     single = {name: value for name, value in vars(keys).items() if isinstance(value, str) and name.isupper()}
-    named = {
-        name: function("NAME")
-        for name, function in getmembers(keys, isfunction)
-        if function.__module__ == keys.__name__ and function.__code__.co_argcount == 1
-    }
+    functions = [function for _, function in getmembers(keys, isfunction) if function.__module__ == keys.__name__]
+    named = [
+        function(of)
+        for function in functions
+        if function.__code__.co_argcount == 1
+        for of in (slot_lanes() if "lane" in signature(function).parameters else ["NAME"])
+    ]
     of_crawl = keys.CrawlKeys("CRAWL")
     properties = {
         getattr(of_collector, name)
@@ -64,7 +67,7 @@ def test_the_keys_in_redis(golden: SnapshotAssertion) -> None:
         if isinstance(member, property)
         for of_collector in of_crawl.of_all_collectors()[:2]
     }
-    listed = [*single.values(), *named.values(), *properties, of_crawl.queue("HOST"), of_crawl.lease("BATCH")]
+    listed = [*single.values(), *named, *properties, of_crawl.queue("HOST"), of_crawl.lease("BATCH")]
     assert "\n".join(sorted(map(str, listed))) == golden
 
 

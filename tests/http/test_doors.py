@@ -65,7 +65,7 @@ KNOWN = {
     "launch/embedded_redis.py": "the Redis it has begun itself, on a socket of this machine",
     "launch/up.py": "the web server it has begun itself",
     "launch/web_worker.py": "reads from connections that clients have opened",
-    "launch/chromium.py": "looks whether a browser for the tests is there",
+    "capabilities/browser/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
     "http/cookies.py": "describes requests to Python's cookie jar",
     "frontier/leases.py": "this machine's name",

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from crawler.capabilities.browser import chromium
 from crawler.capabilities.browser.chromium import BrowserMissing
+from crawler.capabilities.scrapy import driver
 from crawler.launch import up as up_command
 from crawler.launch.supervisor import Processes, WorkerRange
 from tests.conftest import free_port
@@ -161,8 +163,8 @@ def test_there_is_a_worker_for_each_engine_that_is_installed(
         if not has_browser:
             raise BrowserMissing("There is no browser.")
 
-    monkeypatch.setattr(up_command.chromium, "require", require)
-    monkeypatch.setattr(up_command.scrapy, "is_installed", lambda: has_scrapy)
+    monkeypatch.setattr(chromium, "require_here", require)
+    monkeypatch.setattr(driver, "is_installed", lambda: has_scrapy)
     commands = up_command._commands()
     assert {"web", "worker", "clock", "dashboard"} <= commands.keys()
     assert commands.get("browser") == ("bin/worker --render" if has_browser else None)

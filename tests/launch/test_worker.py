@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from crawler.capabilities.browser.lanes import RENDER
+from crawler.capabilities.scrapy.lanes import SCRAPY
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.launch.worker import NAMED_BY_HONCHO, command, main, worker_environment
 from crawler.worker import Worker
@@ -79,13 +81,13 @@ def test_one_is_a_worker_and_several_are_a_pool() -> None:
 
 
 def test_one_for_scrapy_listens_to_its_queue() -> None:
-    assert command(1, runs_scrapy=True) == [*RQ, "worker", "--quiet", *CLASS, "scrapy"]
+    assert command(1, lane=SCRAPY) == [*RQ, "worker", "--quiet", *CLASS, "scrapy"]
 
 
 def test_one_for_pages_in_a_browser_has_its_own_class_and_queue() -> None:
-    assert command(1, renders=True) == [*RQ, "worker", "--quiet", *BROWSER_CLASS, "render"]
+    assert command(1, lane=RENDER) == [*RQ, "worker", "--quiet", *BROWSER_CLASS, "render"]
     pool = ["worker-pool", "--num-workers", "2", "--quiet"]
-    assert command(2, ["--burst"], renders=True) == [*RQ, *pool, *BROWSER_CLASS, "--burst", "render"]
+    assert command(2, ["--burst"], lane=RENDER) == [*RQ, *pool, *BROWSER_CLASS, "--burst", "render"]
 
 
 @pytest.mark.parametrize(

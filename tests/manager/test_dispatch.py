@@ -22,12 +22,12 @@ HOSTS = [f"http://127.0.{place // 250}.{place % 250 + 1}/" for place in range(WO
 
 @pytest.fixture
 def many_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch_module, "workers_for", lambda engine: WORKERS)
+    monkeypatch.setattr(dispatch_module, "worker_count", lambda queue: WORKERS)
 
 
 @pytest.fixture
 def one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch_module, "workers_for", lambda engine: 1)
+    monkeypatch.setattr(dispatch_module, "worker_count", lambda queue: 1)
 
 
 def start(bench: Bench, urls: list[str]) -> None:

@@ -9,12 +9,13 @@ import pytest
 from django.conf import LazySettings
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.capabilities.browser.lanes import RENDER
 from crawler.capabilities.browser.result import RecordedResource, Rendering
 from crawler.capabilities.content.storage import content_of
 from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import Resource
-from crawler.frontier.browser_places import BrowserSlots, BrowserWorker
+from crawler.frontier.slots import LaneSlots, SlotWorker
 from crawler.http.warc_record import ExchangeHeads
 from crawler.jobs import fetch
 from crawler.manager.reconcile import scan
@@ -42,7 +43,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
 
 
 def come(places: int = 2, name: str = "browser") -> None:
-    BrowserSlots(queues.connection()).register(BrowserWorker(name, places), epoch_seconds())
+    LaneSlots(queues.connection(), RENDER).register(SlotWorker(name, places), epoch_seconds())
 
 
 def work(bench: Bench, *, renders: bool = True) -> None:

@@ -25,7 +25,7 @@ HOSTS = 640  # of a large crawl, with a page each
 
 @pytest.fixture(autouse=True)
 def _four_workers(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
-    monkeypatch.setattr(dispatch_module, "workers_for", lambda engine: WORKERS)
+    monkeypatch.setattr(dispatch_module, "worker_count", lambda queue: WORKERS)
 
 
 def a_crawl(network: int, hosts: int, weight: int = 5) -> Crawl:

@@ -434,7 +434,7 @@ MUTATIONS = (
     Mutation(
         "place-kept-by-its-batch",
         "a place of a browser worker is free once its batch is complete",
-        LUA + "take_places.lua",
+        LUA + "take_slots.lua",
         "if redis.call('EXISTS', taken[i]) == 1 or is_coming",
         "if redis.call('EXISTS', taken[i]) == 1 or since == 0 or is_coming",
         "tests/manager/test_state_machine.py::test_a_page_whose_browsers_crash_has_three_attempts_and_then_holds_no_place",
@@ -443,8 +443,8 @@ MUTATIONS = (
         "kept-open-crawl-ticks",
         "a crawl that waits for pages costs no ticks",
         COMPLETION,
-        "signs.waits_for_browser or signs.waits_for_pages",
-        "signs.waits_for_browser",
+        "signs.waits_for_slot or signs.waits_for_pages",
+        "signs.waits_for_slot",
         "tests/manager/test_stay_open.py::test_while_it_waits_no_tick_is_sent",
     ),
     Mutation(

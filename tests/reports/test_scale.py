@@ -12,6 +12,8 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 
 from crawler import clock
+from crawler.capabilities.browser.lanes import RENDER
+from crawler.capabilities.scrapy.lanes import SCRAPY
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import Pace
@@ -19,10 +21,10 @@ from crawler.core.politeness.scaling import HORIZON_S
 from crawler.core.protocol.retries import lane_of
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
-from crawler.frontier.browser_places import BrowserSlots, BrowserWorker
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import Level, QueueItem
+from crawler.frontier.slots import LaneSlots, SlotWorker
 from crawler.frontier.workload import MAX_LANES_PER_CRAWL
 from crawler.launch.autoscale import CHECK_INTERVAL_S
 from crawler.models import Crawl
@@ -269,21 +271,22 @@ def test_an_autoscaler_that_looks_each_second_reads_no_older_figure(
 
 
 def put_for_browsers(redis: Redis, pages: int, host: str) -> None:
-    put(redis, pages, lane_of(host, is_suspect=False, deaths=0, is_rendered=True))
+    put(redis, pages, lane_of(host, is_suspect=False, deaths=0, suffix=RENDER.suffix))
 
 
 def test_pages_for_a_browser_ask_for_a_browser_worker_and_for_no_other(twin: Redis) -> None:
     known(twin, SLOW)
     put_for_browsers(twin, 10, SLOW)
     waiting = found(render="always")
-    assert (waiting.browsers_wanted, waiting.browsers_running, waiting.wanted) == (1, 0, 0)
+    browsers = waiting.lanes[RENDER]
+    assert (browsers.wanted, browsers.running, waiting.wanted) == (1, 0, 0)
 
 
 def test_pages_that_need_none_ask_for_no_browser_worker(twin: Redis) -> None:
     known(twin, SLOW)
     put(twin, 1_000, SLOW)
     usual = found(render="auto")
-    assert (usual.browsers_wanted, usual.wanted) == (0, 1)
+    assert (usual.lanes[RENDER].wanted, usual.wanted) == (0, 1)
 
 
 def test_many_hosts_ask_for_as_many_as_have_places_for_their_pages(twin: Redis, settings: Any) -> None:
@@ -291,19 +294,19 @@ def test_many_hosts_ask_for_as_many_as_have_places_for_their_pages(twin: Redis, 
     for place in range(10):
         put_for_browsers(twin, 1_000, f"{place}.example")
         known(twin, f"{place}.example")
-    assert found(render="always", concurrency=3).browsers_wanted == 5  # 30 pages at a time
-    assert found(render="always", concurrency=3, delay=1.0).browsers_wanted == 5  # which falls late
+    assert found(render="always", concurrency=3).lanes[RENDER].wanted == 5  # 30 pages at a time
+    assert found(render="always", concurrency=3, delay=1.0).lanes[RENDER].wanted == 5  # which falls late
 
 
 def test_a_polite_host_asks_for_one_browser_worker_however_many_pages_wait(twin: Redis) -> None:
     known(twin, SLOW)
     put_for_browsers(twin, 5_000, SLOW)
-    assert found(render="always", concurrency=16, delay=1.0).browsers_wanted == 1
+    assert found(render="always", concurrency=16, delay=1.0).lanes[RENDER].wanted == 1
 
 
 def test_a_browser_worker_that_is_there_is_counted(twin: Redis) -> None:
-    BrowserSlots(twin).register(BrowserWorker("one", 6), time.time())
-    assert scale_of({}).browsers_running == 1
+    LaneSlots(twin, RENDER).register(SlotWorker("one", 6), time.time())
+    assert scale_of({}).lanes[RENDER].running == 1
 
 
 def test_the_reasons_name_what_browsers_have_to_do(twin: Redis) -> None:
@@ -326,7 +329,8 @@ def test_pages_for_scrapy_ask_for_no_usual_worker(twin: Redis) -> None:
     put(twin, 5_000, SLOW)
     waiting = found(engine="scrapy", concurrency=16)
     assert (waiting.found, waiting.wanted, waiting.total.connections) == (0, 0, 0)
-    assert (waiting.for_scrapy.pages, waiting.for_scrapy.connections) == (5_000, 16)
+    of_scrapy = waiting.lanes[SCRAPY].demand
+    assert (of_scrapy.pages, of_scrapy.connections) == (5_000, 16)
 
 
 def test_the_pages_of_another_crawl_ask_for_as_many_as_without_scrapy(twin: Redis, settings: Any) -> None:
@@ -355,7 +359,7 @@ def test_a_tick_of_a_crawl_through_scrapy_asks_for_a_usual_worker(twin: Redis) -
 def test_the_reasons_name_what_scrapy_has_to_do(
     twin: Redis, monkeypatch: pytest.MonkeyPatch, pages: int, running: int, reason: str
 ) -> None:
-    monkeypatch.setattr(scale, "worker_count", lambda queue=queues.FETCH: running if queue == queues.SCRAPY else 0)
+    monkeypatch.setattr(scale, "worker_count", lambda queue=queues.FETCH: running if queue == SCRAPY.queue else 0)
     known(twin, SLOW)
     put(twin, pages, SLOW)
     told = plain(found(engine="scrapy", concurrency=4), Crawl.objects.none())

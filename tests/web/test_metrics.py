@@ -13,13 +13,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from crawler import __version__, clock
+from crawler.capabilities.browser.lanes import RENDER
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.retries import lane_of
 from crawler.frontier import metrics
-from crawler.frontier.browser_places import WORKER_TTL_S, BrowserSlots, BrowserWorker
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import QueueItem
+from crawler.frontier.slots import WORKER_TTL_S, LaneSlots, SlotWorker
 from crawler.models import Delivery, Disagreement, Page
 from crawler.reports import metrics as figures
 from tests.factories import a_crawl, a_crawl_with_a_queue, a_delivery, a_finished_crawl, a_page
@@ -144,13 +145,13 @@ def test_the_places_of_browser_workers_and_the_pages_that_wait_for_them_are_told
     as_root: Client, real_redis: Redis
 ) -> None:
     now = time.time()
-    places = BrowserSlots(real_redis)
+    places = LaneSlots(real_redis, RENDER)
     for name in ("one", "two"):
-        places.register(BrowserWorker(name, 6), now)
-    places.register(BrowserWorker("gone", 6), now - 2 * WORKER_TTL_S)
+        places.register(SlotWorker(name, 6), now)
+    places.register(SlotWorker("gone", 6), now - 2 * WORKER_TTL_S)
     for render, pages in (("auto", 2), ("always", 3), ("never", 0)):
         queue = Frontier(real_redis, a_crawl(options=CrawlOptions(render=render)).id).ready_queue
-        lane = lane_of("a.test", is_suspect=False, deaths=0, is_rendered=True)
+        lane = lane_of("a.test", is_suspect=False, deaths=0, suffix=RENDER.suffix)
         queue.enqueue([QueueItem(number, lane, now - 60) for number in range(pages)])
         queue.enqueue([QueueItem(9, "a.test", now - 60)])  # needs none
     assert places.take(["lease of one", "lease of another"], 12, now) == 2

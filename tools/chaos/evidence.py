@@ -12,8 +12,9 @@ from uuid import UUID
 
 import redis
 
+from crawler.capabilities.browser.lanes import RENDER
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.frontier.browser_places import BrowserSlots
+from crawler.frontier.slots import LaneSlots
 from tools.chaos.browser_processes import orphans
 from tools.chaos.hooked import CALLED, HANG, strikes_in
 from tools.chaos.members import MembersSite
@@ -183,7 +184,7 @@ def nothing_left(scene: Scene) -> bool:
 def left_in_redis(memory: Memory, crawl: UUID) -> list[str]:
     """Keys of the crawl. Those that end by themselves (its dead letters, a note that it was deleted) may stay."""
     try:
-        taken = BrowserSlots(memory.client).taken()
+        taken = LaneSlots(memory.client, RENDER).taken()
         return [*memory.keys(f"crawler:{crawl}:*"), *([f"{taken} places of browser workers"] if taken else [])]
     except redis.RedisError as error:
         return [f"Redis does not answer: {error}"]

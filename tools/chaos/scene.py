@@ -14,7 +14,7 @@ from uuid import UUID
 
 import redis
 
-from crawler.core.protocol.retries import is_rendered
+from crawler.core.protocol.retries import suffix_of
 from crawler.frontier.frontier import Frontier
 from crawler.launch.process_group import Children
 from tests.hostile.server import Canary
@@ -168,7 +168,7 @@ class Scene:
         with contextlib.suppress(redis.RedisError):
             leases = [lease for lease, _ in self.frontier.leases.all() if _pid(lease.holder) in dead]
             lanes = [lane_and_pages for lease in leases for lane_and_pages in lease.slices.values()]
-            ids = [page for lane, pages in lanes if not is_rendered(lane) for page in pages]  # others wait for a place
+            ids = [page for lane, pages in lanes if not suffix_of(lane) for page in pages]  # others wait for a place
             paths = frozenset(self._open_paths(ids))
             if paths:
                 self.stopwatches.append(Stopwatch(Clocked.REFETCH, began, paths, disturbed=busy))

@@ -2,6 +2,7 @@
 `recorder` import it.
 
 options         its options
+lanes           the lane of rendered pages
 renderer        renders a page for a fetch job, whose task answers what the page asks
 tab             a browser context with one page after the other
 kept_tabs       tabs that wait for another page of their site

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from crawler import conf
@@ -104,6 +105,30 @@ def installed(named: str = "") -> Path | None:
         return Path(named)
     on_path = [Path(found) for name in NAMES if (found := shutil.which(name))]
     return next(iter([*on_path, *(Path(name) for name in _MAC_OS if Path(name).exists())]), None)
+
+
+def find(named: str = "") -> Path | None:
+    """The program `named`, else an installed Chromium or Chrome, else the one Playwright downloaded, else None."""
+    return installed(named) or next(iter(_downloaded()), None)
+
+
+def _downloaded() -> list[Path]:
+    from playwright.sync_api import Error, sync_playwright  # slow to import, and rarely needed
+
+    try:
+        with sync_playwright() as playwright:
+            program = Path(playwright.chromium.executable_path)
+    except Error:
+        return []
+    return [program] if program.exists() else []
+
+
+def require_here() -> None:
+    """Raises BrowserMissing, with what to install, if pages cannot be rendered here."""
+    if find_spec("playwright") is None:
+        raise BrowserMissing(NO_PLAYWRIGHT)
+    if find(conf.chromium()) is None:
+        raise BrowserMissing(NO_CHROMIUM)
 
 
 def require(downloaded: str) -> Path:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any
 
 from redis.exceptions import RedisError
 
-from crawler import clock, conf
+from crawler import clock
 from crawler.capabilities.browser.chromium import BrowserMissing
-from crawler.capabilities.browser.renderer import Renderer, end_browser, warm_up
-from crawler.frontier.browser_places import BrowserSlots
-from crawler.frontier.browser_places import BrowserWorker as Registration
+from crawler.capabilities.browser.lanes import RENDER
+from crawler.capabilities.browser.renderer import warm_up
+from crawler.frontier.slots import LaneSlots, SlotWorker
 from crawler.worker import Worker
 
 
 class BrowserWorker(Worker):
     """As the project's worker, and tells the managers how many pages it renders at a time. It exits at once where no
-    Chromium starts, and executes itself again after CRAWLER_BROWSER_PAGES pages, too."""
+    Chromium starts."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -27,20 +27,13 @@ class BrowserWorker(Worker):
         except BrowserMissing as error:
             sys.exit(str(error))
 
-    def _should_recycle(self) -> bool:
-        return Renderer.pages >= conf.browser_pages() or super()._should_recycle()
-
-    def _restart(self) -> NoReturn:
-        end_browser()  # its processes would be left to the next program, which does not know them
-        super()._restart()
-
     def register_birth(self) -> None:
         self._register()
         super().register_birth()
 
     def register_death(self) -> None:
         with suppress(RedisError):  # its registration expires
-            BrowserSlots(self.connection).remove(self.name)
+            LaneSlots(self.connection, RENDER).remove(self.name)
         super().register_death()
 
     def _keep_registered(self) -> bool:
@@ -49,5 +42,4 @@ class BrowserWorker(Worker):
         return super()._keep_registered()
 
     def _register(self) -> None:
-        worker = Registration(self.name, conf.browser_places())
-        BrowserSlots(self.connection).register(worker, clock.epoch_seconds())
+        LaneSlots(self.connection, RENDER).register(SlotWorker(self.name, RENDER.slots()), clock.epoch_seconds())

@@ -1,6 +1,7 @@
 """Pages run through Scrapy, for crawls with the option `--engine scrapy`: see docs/scrapy.md.
 
 options     its options
+lanes       the lane of such crawls
 messages    what a worker and its process of Scrapy tell each other
 settings    the options of a crawl as settings of Scrapy
 driver      the processes of Scrapy that a worker has, one for each crawl

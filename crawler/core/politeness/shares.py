@@ -21,21 +21,21 @@ def batches_ahead(alone: int, weight: int, weights: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True)
-class BrowserLoad:
-    """The places of a browser worker."""
+class SlotLoad:
+    """The slots of one worker of a slot lane."""
 
     taken: int
-    places: int
+    slots: int
 
 
-def batches_of_least_busy(own: BrowserLoad, others: Sequence[BrowserLoad], waiting: int) -> int:
-    """How many of the batches that wait a browser worker takes, if each of them goes to the one that then has the
-    smallest part of its places taken. Of equals it is this one: each of them decides so, and the first gets it."""
-    shares = [own, *(other for other in others if other.taken < other.places)]
+def batches_of_least_busy(own: SlotLoad, others: Sequence[SlotLoad], waiting: int) -> int:
+    """How many of the batches that wait a worker of a slot lane takes, if each of them goes to the one that then has
+    the smallest part of its slots taken. Of equals it is this one: each decides so, and the first gets it."""
+    shares = [own, *(other for other in others if other.taken < other.slots)]
     for _ in range(waiting):
-        free = [number for number, share in enumerate(shares) if share.taken < share.places]
+        free = [number for number, share in enumerate(shares) if share.taken < share.slots]
         if not free:
             break
-        least = min(free, key=lambda number: (shares[number].taken + 1) / shares[number].places)
-        shares[least] = BrowserLoad(shares[least].taken + 1, shares[least].places)
+        least = min(free, key=lambda number: (shares[number].taken + 1) / shares[number].slots)
+        shares[least] = SlotLoad(shares[least].taken + 1, shares[least].slots)
     return shares[0].taken - own.taken

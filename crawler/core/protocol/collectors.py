@@ -8,6 +8,8 @@ what they do at the same time is to read, decode and compare, which is half of t
 
 from __future__ import annotations
 
+from crawler.core.protocol.lanes import lane_of_batch
+
 MAX_COLLECTORS = 4
 """More would wait for each other: a transaction takes more than a quarter of the time."""
 
@@ -20,5 +22,5 @@ def batch_id(unique: str, collector: int) -> str:
 
 def collector_of(batch: str) -> int:
     """The number of the collector that stores the results of the batch with this id."""
-    _, _, suffix = batch.removeprefix("fetch-").removeprefix("scrapy-").partition("-")
+    _, _, suffix = batch.removeprefix(f"{lane_of_batch(batch).queue}-").partition("-")
     return int(suffix) if suffix.isdecimal() and int(suffix) < MAX_COLLECTORS else 0

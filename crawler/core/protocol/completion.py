@@ -108,7 +108,7 @@ class Liveness:
     closing_at: float | None = None  # epoch seconds when the last, put-off pages close; None = other pages are open
     paused: bool = False  # no page may be handed out
     rewound: bool = False  # the frontier is to be filled again from the first row of the table
-    waits_for_browser: bool = False  # pages wait for a place in a browser, and there is none
+    waits_for_slot: bool = False  # pages of a slot lane wait, and none is free
     waits_for_pages: bool = False  # it is kept open, and no page is
     next_loss: float | None = None  # epoch seconds when a lease, a lock or a mark expires unless it is renewed
 
@@ -149,7 +149,7 @@ def needs_tick(signs: Liveness, now: float) -> bool:
         return True
     if signs.next_due is not None:
         return signs.next_due <= now
-    if signs.waits_for_browser or signs.waits_for_pages:
+    if signs.waits_for_slot or signs.waits_for_pages:
         return False
     return signs.leases == 0  # nothing is handed out and nothing waits: finished, or lost by Redis
 

@@ -11,6 +11,7 @@ from crawler.core.installation.backpressure import Shortage, paused_for, waits_f
 from crawler.core.politeness.host_rules import HostWait, WaitReason, wait_text
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.holds import HoldReason, credentials_message, hold_message, login_message
+from crawler.core.protocol.lanes import FETCH, Lane, SlotLane
 from crawler.core.text.quantities import count, counted, duration
 
 WORKER_SILENT_AFTER_S = 4.0  # since it last renewed its lease, which it does every 2.5
@@ -18,8 +19,6 @@ MANAGER_SILENT_AFTER_S = 10.0  # a tick that takes longer hands over to the next
 JUST_STARTED_S = 10.0  # in which the first pages are handed out, unless something is wrong
 MAX_CLAIM_S = 5.0  # from the start of a job to the claim of its batch
 
-START_A_BROWSER = "start one in the project folder with bin/worker --render"
-START_A_SCRAPY_WORKER = "start one in the project folder with bin/worker --scrapy"
 START_ONE = "start one in the project folder with bin/worker"
 AUTOSCALED = "No worker is running yet: an autoscaler starts the first one."
 LOCK_SILENT_AFTER_S = 2.0  # without a statement in an open transaction; a running manager executes many per second
@@ -97,8 +96,8 @@ class Facts:
     redis_answers: bool = True
     crawl_workers: int = 1  # alive and listening to the queue `crawl`
     fetch_workers: int = 1  # alive and listening to the queue `fetch`
-    runs_scrapy: bool = False  # the crawl's pages are for the queue `scrapy`
-    scrapy_workers: int = 0  # alive and listening to it
+    lane: Lane = FETCH  # the base lane of the crawl
+    lane_workers: int = 0  # alive and listening to its queue, if that is another one
     is_autoscaled: bool = False  # an autoscaler runs, which starts workers
     stirred: bool = False  # a process worked on this crawl a moment ago
     has_begun: bool = True  # at least one page is closed
@@ -108,8 +107,7 @@ class Facts:
     batches: Sequence[HandedOut] = ()
     hosts: Sequence[HostWait] = ()  # some of the waiting hosts, the next one first
     hosts_waiting: int = 0  # how many there are
-    for_browser: int = 0  # pages that wait for a browser, and are due
-    browser_places: int = 0  # pages that the browser workers render at a time
+    for_slots: Sequence[tuple[SlotLane, int, int]] = ()  # pages that wait for a slot of it and are due, all its slots
     held_up: Sequence[HostWait] = ()  # the hosts being fetched, if the worker has to wait for each of them
     reports: int = 0  # of fetch jobs, not processed yet
     manager: Manager = Manager.RESTING
@@ -141,7 +139,7 @@ class Facts:
 
     @property
     def has_workers(self) -> bool:
-        return bool(self.crawl_workers and (self.scrapy_workers if self.runs_scrapy else self.fetch_workers))
+        return bool(self.crawl_workers and (self.fetch_workers if self.lane is FETCH else self.lane_workers))
 
 
 def explain(facts: Facts) -> list[str]:
@@ -188,7 +186,7 @@ def _paused(facts: Facts) -> Iterator[str]:
 
 def _running(facts: Facts) -> list[str]:
     short = [waits_for(facts.shortage)] if facts.shortage is not None else []
-    sentences = [*short, *_no_worker(facts), *_no_browser(facts), *_all_done(facts), *_closing(facts), *_in_hand(facts)]
+    sentences = [*short, *_no_worker(facts), *_for_slots(facts), *_all_done(facts), *_closing(facts), *_in_hand(facts)]
     if facts.open_pages and not facts.batches_in(Hold.FETCHING):
         sentences += _waiting(facts)
     return sentences or [_last_resort(facts)]
@@ -212,10 +210,9 @@ def _evicts(facts: Facts) -> Iterator[str]:
 
 
 def _no_worker(facts: Facts) -> Iterator[str]:
-    is_without_scrapy = facts.runs_scrapy and not facts.scrapy_workers and not facts.batches_in(Hold.FETCHING)
-    if is_without_scrapy and facts.crawl_workers and facts.open_pages:
-        wait = f"{counted(facts.open_pages, 'page')} {'waits' if facts.open_pages == 1 else 'wait'}"
-        yield f"{wait} for a Scrapy worker, and none is running: {START_A_SCRAPY_WORKER}."
+    is_unserved = facts.lane is not FETCH and not facts.lane_workers and not facts.batches_in(Hold.FETCHING)
+    if is_unserved and facts.crawl_workers and facts.open_pages:
+        yield no_worker_for(facts.lane, facts.open_pages)
         return
     if facts.stirred or facts.has_workers:
         return
@@ -226,15 +223,22 @@ def _no_worker(facts: Facts) -> Iterator[str]:
     yield f'Workers are running, but none of them listens to the queue "{missing}": {START_ONE}.'
 
 
-def _no_browser(facts: Facts) -> Iterator[str]:
-    if not facts.for_browser:
-        return
-    wait = f"{counted(facts.for_browser, 'page')} {'waits' if facts.for_browser == 1 else 'wait'}"
-    if facts.browser_places:
-        place = "the only place" if facts.browser_places == 1 else f"one of {count(facts.browser_places)} places"
-        yield f"{wait} for {place} in the browsers."
-    else:
-        yield f"{wait} for a browser worker, and none is running: {START_A_BROWSER}."
+def no_worker_for(lane: Lane, pages: int) -> str:
+    start = f"start one in the project folder with bin/worker --{lane.queue}"
+    return f"{_wait(pages)} for a {lane.name} worker, and none is running: {start}."
+
+
+def _wait(pages: int) -> str:
+    return f"{counted(pages, 'page')} {'waits' if pages == 1 else 'wait'}"
+
+
+def _for_slots(facts: Facts) -> Iterator[str]:
+    for lane, pages, slots in facts.for_slots:
+        if pages and slots:
+            place = "the only place" if slots == 1 else f"one of {count(slots)} places"
+            yield f"{_wait(pages)} for {place} in the {lane.name}s."
+        elif pages:
+            yield no_worker_for(lane, pages)
 
 
 def _all_done(facts: Facts) -> Iterator[str]:

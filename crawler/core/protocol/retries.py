@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from string import ascii_lowercase, digits
 from typing import assert_never
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Category, Outcome, Retry
+from crawler.core.protocol.lanes import suffixes
 from crawler.core.protocol.messages import PageResult
 
 BACKOFF_BASE_S = 2.0  # before the second attempt, on average
@@ -54,32 +56,30 @@ def _is_transient(result: PageResult) -> bool:
     assert_never(result.outcome.entry.retry)
 
 
-# Lanes: the queues of the frontier in which the pages of a host wait. See `lane_of`.
-
-BROWSER_LANE = "b"  # pages that a browser renders
+# Lanes of a host: the queues of the frontier in which its pages wait. See `lane_of`.
 
 SUSPECTS_PER_BATCH = 16  # until a worker crashes on one: the square root of a batch's 256 pages
 
 
-def lane_of(host: str, *, is_suspect: bool, deaths: int, is_rendered: bool = False) -> str:
-    """The queue of the frontier a page waits in. `deaths`: workers that crashed on this page.
+def lane_of(host: str, *, is_suspect: bool, deaths: int, suffix: str = "") -> str:
+    """The queue of the frontier a page waits in. `deaths`: workers that crashed on this page. `suffix`: that of its
+    slot lane, see `core.protocol.lanes`.
 
     A crashed worker does not tell which of its pages was the cause, and most of them it had not requested yet. So the
     open pages of its batch become suspects, without a death. A suspect is written into the lease before it is
     requested: a crash then counts as a death of this one page, which is alone in its batch from then on.
 
     The suspects of a host wait in lanes of their own: "host|16" for batches of sixteen, "host|1" for batches of one. So
-    do the pages that need a browser: "host|b", and as suspects "host|b16" and "host|b1". No host name contains a "|"
-    (WHATWG URL, forbidden host code points).
+    do the pages of a slot lane, here with the suffix b: "host|b", and as suspects "host|b16" and "host|b1". No host
+    name contains a "|" (WHATWG URL, forbidden host code points).
     """
     company = str(1 if deaths else SUSPECTS_PER_BATCH) if is_suspect else ""
-    kind = BROWSER_LANE if is_rendered else ""
-    return f"{host}|{kind}{company}" if kind or company else host
+    return f"{host}|{suffix}{company}" if suffix or company else host
 
 
 def lanes_of(host: str) -> list[str]:
     """All lanes that pages of a host may wait in."""
-    kinds = [f"{kind}{company}" for kind in ("", BROWSER_LANE) for company in ("", SUSPECTS_PER_BATCH, 1)]
+    kinds = [f"{suffix}{company}" for suffix in suffixes() for company in ("", SUSPECTS_PER_BATCH, 1)]
     return [f"{host}|{kind}" if kind else host for kind in kinds]
 
 
@@ -89,13 +89,13 @@ def host_of(lane: str) -> str:
 
 def batch_size(lane: str) -> int | None:
     """How many pages of this lane may share a batch; None when they are not suspects."""
-    pages = _kind_of(lane).removeprefix(BROWSER_LANE)
+    pages = _kind_of(lane).lstrip(ascii_lowercase)
     return int(pages) if pages else None
 
 
-def is_rendered(lane: str) -> bool:
-    """Whether the pages of this lane need a browser."""
-    return _kind_of(lane).startswith(BROWSER_LANE)
+def suffix_of(lane: str) -> str:
+    """That of the slot lane whose pages these are; "" = those of the base lane."""
+    return _kind_of(lane).rstrip(digits)
 
 
 def _kind_of(lane: str) -> str:

@@ -22,7 +22,7 @@ local LEAST_SHARES = 2  -- into which the pages of a lane are divided: one slice
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now, connections = tonumber(ARGV[1]), tonumber(ARGV[12])
 
-local function is_suspect(lane) return string.find(lane, '|b?%d') end
+local function is_suspect(lane) return string.find(lane, '|%a*%d') end
 
 local function heaviest()
   for _, lane in ipairs(redis.call('ZREVRANGE', KEYS[8], 0, HEAVIEST - 1)) do

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.politeness.shares import MOST_WEIGHT, BrowserLoad, batches_ahead, batches_of_least_busy
+from crawler.core.politeness.shares import MOST_WEIGHT, SlotLoad, batches_ahead, batches_of_least_busy
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_no_crawl_starves_and_the_queue_stays_as_long(alone: int, weights: list[
 def test_the_least_busy_browser_worker_takes_the_next_batch(
     own: tuple[int, int], others: list[tuple[int, int]], waiting: int, taken: int
 ) -> None:
-    assert batches_of_least_busy(BrowserLoad(*own), [BrowserLoad(*other) for other in others], waiting) == taken
+    assert batches_of_least_busy(SlotLoad(*own), [SlotLoad(*other) for other in others], waiting) == taken
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 8)), min_size=1, max_size=5), st.integers(0, 20))
 def test_browser_workers_leave_no_batch_that_has_a_place(given_loads: list[tuple[int, int]], waiting: int) -> None:
-    loads = [BrowserLoad(min(taken, places), places) for taken, places in given_loads]
+    loads = [SlotLoad(min(taken, places), places) for taken, places in given_loads]
     shares = [
         batches_of_least_busy(load, loads[:number] + loads[number + 1 :], waiting) for number, load in enumerate(loads)
     ]
-    assert all(share <= load.places - load.taken for share, load in zip(shares, loads, strict=True))
-    assert sum(shares) >= min(waiting, sum(load.places - load.taken for load in loads))
+    assert all(share <= load.slots - load.taken for share, load in zip(shares, loads, strict=True))
+    assert sum(shares) >= min(waiting, sum(load.slots - load.taken for load in loads))

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
+from crawler.capabilities.browser.lanes import RENDER
+from crawler.capabilities.scrapy.lanes import SCRAPY
 from crawler.core.politeness.host_rules import ConnectionUse, HostWait, WaitReason
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import (
@@ -68,12 +70,12 @@ SITUATIONS: dict[str, dict[str, Any]] = {
     },
     "no worker for fetch": {"fetch_workers": 0},
     "no worker for crawl": {"crawl_workers": 0},
-    "no worker for Scrapy": {"runs_scrapy": True, "stirred": True, "batches": [QUEUED]},
-    "a worker for Scrapy": {"runs_scrapy": True, "fetch_workers": 0, "scrapy_workers": 1, "batches": [FETCHING]},
-    "pages wait for a browser worker": {"for_browser": 7, "batches": [FETCHING]},
-    "a page waits for one, and for nothing else": {"open_pages": 1, "for_browser": 1},
-    "pages wait for a place in the browsers": {"for_browser": 7, "browser_places": 12},
-    "a page waits for the only place": {"for_browser": 1, "browser_places": 1, "batches": [FETCHING]},
+    "no worker for Scrapy": {"lane": SCRAPY, "stirred": True, "batches": [QUEUED]},
+    "a worker for Scrapy": {"lane": SCRAPY, "fetch_workers": 0, "lane_workers": 1, "batches": [FETCHING]},
+    "pages wait for a browser worker": {"for_slots": [(RENDER, 7, 0)], "batches": [FETCHING]},
+    "a page waits for one, and for nothing else": {"open_pages": 1, "for_slots": [(RENDER, 1, 0)]},
+    "pages wait for a place in the browsers": {"for_slots": [(RENDER, 7, 12)]},
+    "a page waits for the only place": {"for_slots": [(RENDER, 1, 1)], "batches": [FETCHING]},
     # RQ lists nobody, but somebody is at work
     "a worker RQ does not list": {"crawl_workers": 0, "fetch_workers": 0, "stirred": True},
     "a worker RQ does not list fetches": {

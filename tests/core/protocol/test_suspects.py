@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.protocol.retries import SUSPECTS_PER_BATCH, batch_size, host_of, is_rendered, lane_of, lanes_of
+from crawler.core.protocol.retries import SUSPECTS_PER_BATCH, batch_size, host_of, lane_of, lanes_of, suffix_of
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ def test_a_suspect_goes_in_small_company_and_alone_once_a_worker_died_over_it(
 @pytest.mark.parametrize(
     ("is_suspect", "deaths", "expected"), [(False, 0, None), (True, 0, SUSPECTS_PER_BATCH), (True, 1, 1)]
 )
-def test_pages_for_a_browser_have_lanes_of_their_own(is_suspect: bool, deaths: int, expected: int | None) -> None:
-    lane = lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths, is_rendered=True)
-    assert is_rendered(lane)
-    assert not is_rendered(lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths))
+def test_pages_of_a_slot_lane_have_lanes_of_their_own(is_suspect: bool, deaths: int, expected: int | None) -> None:
+    lane = lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths, suffix="b")
+    assert suffix_of(lane) == "b"
+    assert not suffix_of(lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths))
     assert (batch_size(lane), host_of(lane)) == (expected, "example.com:8080")
     assert lane in lanes_of("example.com:8080")

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from crawler.capabilities.browser.lanes import RENDER
 from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.protocol.completion import State
-from crawler.frontier.browser_places import BrowserSlots
+from crawler.frontier.slots import LaneSlots
 from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -146,7 +147,8 @@ class Story(Happenings):
 
     def check_that_each_place_is_free(self) -> None:
         """However the pages ended that had them. The places are taken here."""
-        free = BrowserSlots(self.redis).take([f"batch{number}" for number in range(LISTED)], LISTED, self.clock.now)
+        batches, slots = [f"batch{number}" for number in range(LISTED)], LaneSlots(self.redis, RENDER)
+        free = slots.take(batches, LISTED, self.clock.now)
         assert free == LISTED, f"{free} of {LISTED} places are free"
 
     # The end

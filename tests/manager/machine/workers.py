@@ -31,8 +31,8 @@ Plain = dict[str, Any]
 """A batch as RQ stores it."""
 
 BELIEVED_ALIVE = 90  # seconds for which RQ calls a job started although its worker has died
-QUEUES = (queues.CRAWL, queues.FETCH, queues.RENDER, queues.SCRAPY)
-BATCHES = (b"fetch-", b"render-", b"scrapy-")  # ids of jobs begin so
+QUEUES = (queues.CRAWL, *queues.batch_queues())
+BATCHES = tuple(f"{name}-".encode() for name in queues.batch_queues())  # ids of jobs begin so
 LISTED = 3  # workers that RQ lists, so that several batches go out at once
 
 
@@ -58,12 +58,8 @@ class Workers:
 
     def come(self) -> None:
         """RQ lists some, of all queues."""
-        self._list(queues.FETCH)
-        self._list(queues.RENDER)
-        self._list(queues.SCRAPY)
-
-    def _list(self, queue: str) -> None:
-        self._redis.sadd(f"rq:workers:{queue}", *(f"worker{number}" for number in range(LISTED)))
+        for queue in queues.batch_queues():
+            self._redis.sadd(f"rq:workers:{queue}", *(f"worker{number}" for number in range(LISTED)))
 
     def start_one(self) -> None:
         """What RQ does when a worker starts: it looks for abandoned jobs."""
@@ -87,7 +83,7 @@ class Workers:
 
     def pop_batch(self) -> Job | None:
         """The next batch, while other workers have what waits before it."""
-        for queue in (queues.FETCH, queues.RENDER, queues.SCRAPY):
+        for queue in queues.batch_queues():
             for raw in self._redis.lrange(f"rq:queue:{queue}", 0, -1):
                 if raw.startswith(BATCHES) and self._redis.exists(Job.key_for(raw.decode())):
                     self._redis.lrem(f"rq:queue:{queue}", 1, raw)
@@ -96,8 +92,7 @@ class Workers:
 
     def pop(self) -> Job | None:
         """What a worker takes next from its queues; a job whose data is gone is passed over."""
-        self._list(queues.SCRAPY)
-        self._list(queues.RENDER)  # workers register again and again; without any, pages wait for a browser for ever
+        self.come()  # workers register again and again; without any, pages wait for a browser for ever
         for name in QUEUES:
             while raw := self._redis.lpop(f"rq:queue:{name}"):
                 try:
@@ -107,7 +102,7 @@ class Workers:
         return None
 
     def is_for_last_queues(self) -> bool:
-        return any(self._redis.llen(f"rq:queue:{name}") for name in (queues.RENDER, queues.SCRAPY))
+        return any(self._redis.llen(f"rq:queue:{name}") for name in queues.batch_queues()[1:])
 
     def lose_next(self, queue: str) -> None:
         """A worker is killed between popping a job and starting it."""

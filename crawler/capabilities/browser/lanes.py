@@ -1,0 +1,50 @@
+"""The lane of pages that a browser renders. What it needs is imported late: a manager renders nothing."""
+
+from __future__ import annotations
+
+from crawler import conf
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.of_capabilities import ALWAYS, NEVER
+from crawler.core.protocol.lanes import SlotLane
+from crawler.core.protocol.messages import PAGE
+
+
+def _reason(options: CrawlOptions, kind: str, noted: str) -> str:
+    return noted or (ALWAYS if options.render == ALWAYS and kind == PAGE else "")
+
+
+def _require() -> None:
+    from crawler.capabilities.browser import chromium
+
+    chromium.require_here()
+
+
+def _is_worn() -> bool:
+    from crawler.capabilities.browser.renderer import Renderer
+
+    return Renderer.pages >= conf.browser_pages()
+
+
+def _end_processes() -> None:
+    from crawler.capabilities.browser.renderer import end_browser
+
+    end_browser()  # its processes would be left to the next program, which does not know them
+
+
+RENDER = SlotLane(
+    "render",
+    "render",
+    "browser",
+    lambda options: options.render != NEVER,
+    help="render pages in Chromium, for crawls with the option --render; other workers manage and fetch",
+    worker="crawler.browser.worker.BrowserWorker",
+    require=_require,
+    is_worn=_is_worn,
+    end_processes=_end_processes,
+    suffix="b",
+    reason=_reason,
+    slots=conf.browser_places,
+    page_s=2.0,  # an application that fetches its data takes one to three on a machine with work to do
+)
+
+LANES = (RENDER,)
