@@ -28,14 +28,16 @@ from rq.worker import WorkerStatus
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
 from django.db import DatabaseError, close_old_connections, connections
 
-from crawler import conf
+from crawler import clock, conf
+from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
 from crawler.core.installation.redis_url import parse_sentinel
-from crawler.core.protocol.lanes import Lane, lanes
+from crawler.core.protocol.lanes import Lane, SlotLane, lanes
 from crawler.crawls.holds import hold_all, shortage_of
 from crawler.fetcher import loop as _fetch
 from crawler.frontier.keys import PROBE
 from crawler.frontier.leases import Heartbeat
+from crawler.frontier.slots import LaneSlots, SlotWorker
 from crawler.manager import idle_poller as _watch
 from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
@@ -122,6 +124,11 @@ class Worker(SimpleWorker):
         self._is_permanent = False  # not a burst worker
         self._early_stop: int | None = None  # a signal that came before RQ's handlers
         self._registration = ExitStack()
+        for lane in self._lanes():
+            try:
+                lane.warm_up()
+            except CrawlerError as error:
+                sys.exit(str(error))
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
         """As RQ's, but restarts after an outage of Redis."""
@@ -201,7 +208,11 @@ class Worker(SimpleWorker):
         return is_worn or needs_restart(self._jobs_done, time.monotonic() - self._started_at)
 
     def _lanes(self) -> list[Lane]:
-        return [lane for lane in lanes() if lane.queue in self.queue_names()]
+        """Those whose batches it takes, unless it has other work, too."""
+        return [lane for lane in lanes() if self.queue_names() == [lane.queue]]
+
+    def _slot_lanes(self) -> list[SlotLane]:
+        return [lane for lane in self._lanes() if isinstance(lane, SlotLane)]
 
     def request_stop(self, signum: int, frame: Any) -> None:
         """As RQ's, but exits within STOP_SECONDS; see `core.installation.deployment`."""
@@ -232,6 +243,7 @@ class Worker(SimpleWorker):
         """
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, self._note_early_stop)
+        self._register_slots()
         super().register_birth()  # type: ignore[no-untyped-call]  # RQ gives it no types
         self._registration.enter_context(Heartbeat(self._keep_registered, REGISTER_INTERVAL_S))
 
@@ -247,13 +259,21 @@ class Worker(SimpleWorker):
 
     def register_death(self) -> None:
         self._registration.close()  # first, else it would register again
+        with suppress(RedisError):  # its slots expire
+            for lane in self._slot_lanes():
+                LaneSlots(self.connection, lane).remove(self.name)
         super().register_death()  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def _keep_registered(self) -> bool:
         alive.note()
         with suppress(RedisError):  # the next call retries
+            self._register_slots()
             keep_registered(self)
         return True
+
+    def _register_slots(self) -> None:
+        for lane in self._slot_lanes():
+            LaneSlots(self.connection, lane).register(SlotWorker(self.name, lane.slots()), clock.epoch_seconds())
 
     def unsubscribe(self) -> None:
         """Stop the thread that listens for RQ's commands first. RQ wakes it before it stops it, and then sometimes

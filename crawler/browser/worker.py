@@ -1,5 +1,5 @@
-"""The class of `rq worker -w crawler.browser.worker.BrowserWorker render`, which commands and unit files name."""
+"""The former class of `rq worker -w crawler.browser.worker.BrowserWorker render`, which unit files may name."""
 
-from crawler.capabilities.browser.worker import BrowserWorker
+from crawler.worker import Worker as BrowserWorker
 
 __all__ = ["BrowserWorker"]

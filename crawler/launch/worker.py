@@ -18,6 +18,7 @@ from crawler.core.protocol.lanes import FETCH, Lane, lanes
 from crawler.redis_client import CONNECTION_CLASS
 from settings import environment
 
+WORKER = "crawler.worker.Worker"
 NAMED_BY_HONCHO = "HONCHO_PROCESS_NAME"  # honcho sets it for each of its processes
 
 EPILOG = """\
@@ -44,7 +45,7 @@ def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = Fal
     kind = ["worker"] if workers == 1 else ["worker-pool", "--num-workers", str(workers)]
     loudness = "--verbose" if is_verbose else "--quiet"
     managed = ["crawl"] if lane is FETCH else []
-    return [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", lane.worker, *further, *managed, lane.queue]
+    return [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", WORKER, *further, *managed, lane.queue]
 
 
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from tests.stack import ROOT
 
 RQ = [sys.executable, "-P", "-m", "rq.cli"]
 CLASS = ["-w", "crawler.worker.Worker"]
-BROWSER_CLASS = ["-w", "crawler.browser.worker.BrowserWorker"]
+FORMER_CLASS = "crawler.browser.worker.BrowserWorker"
 
 
 @pytest.fixture
@@ -84,10 +84,10 @@ def test_one_for_scrapy_listens_to_its_queue() -> None:
     assert command(1, lane=SCRAPY) == [*RQ, "worker", "--quiet", *CLASS, "scrapy"]
 
 
-def test_one_for_pages_in_a_browser_has_its_own_class_and_queue() -> None:
-    assert command(1, lane=RENDER) == [*RQ, "worker", "--quiet", *BROWSER_CLASS, "render"]
+def test_so_does_one_for_pages_in_a_browser() -> None:
+    assert command(1, lane=RENDER) == [*RQ, "worker", "--quiet", *CLASS, "render"]
     pool = ["worker-pool", "--num-workers", "2", "--quiet"]
-    assert command(2, ["--burst"], lane=RENDER) == [*RQ, *pool, *BROWSER_CLASS, "--burst", "render"]
+    assert command(2, ["--burst"], lane=RENDER) == [*RQ, *pool, *CLASS, "--burst", "render"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,6 @@ def test_the_option_decides_what_is_executed(
     executed: list[str] = []
     main(arguments)
     assert executed[-len(queues) :] == queues
-    assert executed[executed.index("-w") + 1] == (BROWSER_CLASS[1] if "--render" in arguments else CLASS[1])
     assert ("worker-pool" in executed, "--verbose" in executed) == ("-n" in arguments, "-v" in arguments)
 
 
@@ -112,8 +111,8 @@ def test_pages_in_a_browser_and_scrapy_are_different_workers(capsys: pytest.Capt
     assert "not allowed with argument --render" in capsys.readouterr().err
 
 
-def test_the_class_for_pages_in_a_browser_is_there() -> None:
-    module, _, name = BROWSER_CLASS[1].rpartition(".")
+def test_the_former_class_for_pages_in_a_browser_is_there() -> None:
+    module, _, name = FORMER_CLASS.rpartition(".")
     assert issubclass(getattr(import_module(module), name), Worker)
 
 

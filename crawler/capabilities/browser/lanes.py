@@ -19,6 +19,12 @@ def _require() -> None:
     chromium.require_here()
 
 
+def _warm_up() -> None:
+    from crawler.capabilities.browser.renderer import warm_up
+
+    warm_up()
+
+
 def _is_worn() -> bool:
     from crawler.capabilities.browser.renderer import Renderer
 
@@ -37,8 +43,8 @@ RENDER = SlotLane(
     "browser",
     lambda options: options.render != NEVER,
     help="render pages in Chromium, for crawls with the option --render; other workers manage and fetch",
-    worker="crawler.browser.worker.BrowserWorker",
     require=_require,
+    warm_up=_warm_up,
     is_worn=_is_worn,
     end_processes=_end_processes,
     suffix="b",

@@ -31,8 +31,8 @@ class Lane:
     name: str  # of its workers: "a ... worker"
     is_chosen: Callable[[CrawlOptions], bool]  # whether pages of such a crawl take it
     help: str = ""  # of the option of bin/worker
-    worker: str = "crawler.worker.Worker"  # the class of its workers, for RQ
     require: Callable[[], object] = _do_nothing  # raises CrawlerError, with what to install, if it cannot run here
+    warm_up: Callable[[], object] = _do_nothing  # when a worker of it starts; raises CrawlerError if it cannot
     is_worn: Callable[[], bool] = lambda: False  # whether this process should begin no further page, but restart
     end_processes: Callable[[], object] = _do_nothing  # before the worker executes itself again
 
