@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.core.protocol.collectors import MAX_COLLECTORS
+from crawler.core.protocol.lanes import lanes
 from crawler.redis_client import django_rq_connection
 from settings import environment, sign_in
 
@@ -103,7 +104,8 @@ CRAWLER_OIDC_SIGNUP: bool = _SIGN_IN["CRAWLER_OIDC_SIGNUP"]
 
 REDIS_URL = environment.redis_url()
 RQ_QUEUES = {
-    name: {**django_rq_connection(REDIS_URL), "DEFAULT_TIMEOUT": 180} for name in ("crawl", "fetch", "render", "scrapy")
+    name: {**django_rq_connection(REDIS_URL), "DEFAULT_TIMEOUT": 180}
+    for name in ("crawl", *(lane.queue for lane in lanes()))
 }
 RQ_SHOW_ADMIN_LINK = True
 

@@ -23,7 +23,6 @@ from crawler.core.protocol.lanes import (
     lane_of_batch,
     slot_lane_of,
     suffixes,
-    takes_slots_first,
 )
 from crawler.core.protocol.messages import PAGE, Batch, PageTask, Slice
 from crawler.core.urls.normalise import host_of
@@ -155,7 +154,8 @@ def _free_capacity(context: TickContext) -> int:
     handed_out = ready_queue.handed_out()
     sizes = ready_queue.sizes()
     let_in = sum(sizes.values())
-    bounded = let_in if takes_slots_first(context.options) else sizes[""]  # pages found to need a slot hold up nothing
+    all_take_slots, _ = slot_lane_of(context.options, PAGE, "")
+    bounded = let_in if all_take_slots else sizes[""]  # pages found to need a slot hold up nothing
     free = conf.max_ready_pages() - bounded
     if free < MAX_REFILL_PAGES and _none_due(context):
         free = MAX_REFILL_PAGES

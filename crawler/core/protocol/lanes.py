@@ -12,7 +12,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from crawler import registry
-from crawler.core.protocol.messages import PAGE
 
 if TYPE_CHECKING:
     from crawler.core.options.catalogue import CrawlOptions
@@ -77,11 +76,6 @@ def base_lane(options: CrawlOptions) -> Lane:
 def chosen_slot_lanes(options: CrawlOptions) -> tuple[SlotLane, ...]:
     """Those that pages of this crawl may take."""
     return tuple(lane for lane in slot_lanes() if lane.is_chosen(options))
-
-
-def takes_slots_first(options: CrawlOptions) -> bool:
-    """Whether the pages of this crawl take a slot lane before they were fetched."""
-    return bool(slot_lane_of(options, PAGE, "")[0])
 
 
 def slot_lane_of(options: CrawlOptions, kind: str, noted: str) -> tuple[str, str]:

@@ -17,7 +17,6 @@ from crawler.core.protocol.lanes import (
     lanes,
     slot_lane_of,
     slot_lanes,
-    takes_slots_first,
 )
 from crawler.core.protocol.messages import PAGE, SITEMAP
 
@@ -49,11 +48,6 @@ def test_a_crawl_has_one_base_lane_and_the_slot_lanes_it_chose(
 )
 def test_a_page_takes_a_slot_lane_for_a_reason(render: str, kind: str, noted: str, expected: tuple[str, str]) -> None:
     assert slot_lane_of(CrawlOptions(render=render), kind, noted) == expected
-
-
-@pytest.mark.parametrize(("render", "expected"), [("never", False), ("auto", False), ("always", True)])
-def test_pages_that_need_no_fetch_first_are_known(render: str, expected: bool) -> None:
-    assert takes_slots_first(CrawlOptions(render=render)) is expected
 
 
 @pytest.mark.parametrize("lane", lanes(), ids=lambda lane: lane.queue)
