@@ -192,7 +192,7 @@ def postgresql_url() -> Iterator[str]:
 def real_redis(redis_url: str, settings: object) -> Iterator[redis.Redis]:
     """An empty real Redis, which is also what the code under test uses."""
     settings.REDIS_URL = redis_url  # type: ignore[attr-defined]  # pytest-django's wrapper has no types
-    settings.RQ_QUEUES = dict.fromkeys(settings.RQ_QUEUES, {"URL": redis_url})  # type: ignore[attr-defined]
+    settings.RQ_QUEUES = {name: {"URL": redis_url} for name in settings.RQ_QUEUES}  # type: ignore[attr-defined]
     client = redis.Redis.from_url(redis_url)
     client.flushall()
     yield client
