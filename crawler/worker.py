@@ -32,12 +32,13 @@ from crawler import clock, conf
 from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
 from crawler.core.installation.redis_url import parse_sentinel
-from crawler.core.protocol.lanes import Lane, SlotLane, lanes
+from crawler.core.protocol.lanes import FETCH as FETCH_LANE
+from crawler.core.protocol.lanes import SlotLane, lanes
 from crawler.crawls.holds import hold_all, shortage_of
 from crawler.fetcher import loop as _fetch
 from crawler.frontier.keys import PROBE
 from crawler.frontier.leases import Heartbeat
-from crawler.frontier.slots import LaneSlots, SlotWorker
+from crawler.frontier.slots import LaneSlots
 from crawler.manager import idle_poller as _watch
 from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
@@ -124,11 +125,12 @@ class Worker(SimpleWorker):
         self._is_permanent = False  # not a burst worker
         self._early_stop: int | None = None  # a signal that came before RQ's handlers
         self._registration = ExitStack()
-        for lane in self._lanes():
-            try:
-                lane.warm_up()
-            except CrawlerError as error:
-                sys.exit(str(error))
+        alone = (lane for lane in lanes() if self.queue_names() == [lane.queue])
+        self._lane = next(alone, FETCH_LANE)  # whose batches are its only work
+        try:
+            self._lane.warm_up()
+        except CrawlerError as error:
+            sys.exit(str(error))
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
         """As RQ's, but restarts after an outage of Redis."""
@@ -162,8 +164,7 @@ class Worker(SimpleWorker):
         if not self._needs_restart:
             self._wait_for_redis()
         connections.close_all()
-        for lane in self._lanes():
-            lane.end_processes()
+        self._lane.end_processes()
         os.environ[RESTARTED] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
 
@@ -204,15 +205,7 @@ class Worker(SimpleWorker):
 
     def _should_recycle(self) -> bool:
         """Whether it should make place for a new one."""
-        is_worn = any(lane.is_worn() for lane in self._lanes())
-        return is_worn or needs_restart(self._jobs_done, time.monotonic() - self._started_at)
-
-    def _lanes(self) -> list[Lane]:
-        """Those whose batches it takes, unless it has other work, too."""
-        return [lane for lane in lanes() if self.queue_names() == [lane.queue]]
-
-    def _slot_lanes(self) -> list[SlotLane]:
-        return [lane for lane in self._lanes() if isinstance(lane, SlotLane)]
+        return self._lane.is_worn() or needs_restart(self._jobs_done, time.monotonic() - self._started_at)
 
     def request_stop(self, signum: int, frame: Any) -> None:
         """As RQ's, but exits within STOP_SECONDS; see `core.installation.deployment`."""
@@ -259,9 +252,9 @@ class Worker(SimpleWorker):
 
     def register_death(self) -> None:
         self._registration.close()  # first, else it would register again
-        with suppress(RedisError):  # its slots expire
-            for lane in self._slot_lanes():
-                LaneSlots(self.connection, lane).remove(self.name)
+        if isinstance(self._lane, SlotLane):
+            with suppress(RedisError):  # its slots expire
+                LaneSlots(self.connection, self._lane).remove(self.name)
         super().register_death()  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def _keep_registered(self) -> bool:
@@ -272,8 +265,8 @@ class Worker(SimpleWorker):
         return True
 
     def _register_slots(self) -> None:
-        for lane in self._slot_lanes():
-            LaneSlots(self.connection, lane).register(SlotWorker(self.name, lane.slots()), clock.epoch_seconds())
+        if isinstance(self._lane, SlotLane):
+            LaneSlots(self.connection, self._lane).register(self.name, self._lane.slots(), clock.epoch_seconds())
 
     def unsubscribe(self) -> None:
         """Stop the thread that listens for RQ's commands first. RQ wakes it before it stops it, and then sometimes

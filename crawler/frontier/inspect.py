@@ -171,7 +171,7 @@ def take_snapshot(frontier: Frontier, hosts_at_most: int) -> Snapshot:
 def _lanes(frontier: Frontier, now: float, at_most: int) -> list[LaneSnapshot]:
     first = cast(
         list[tuple[bytes, float]],
-        frontier.redis.zrange(frontier.keys.hosts, 0, at_most - 1, withscores=True),
+        frontier.redis.zrange(frontier.keys.of_suffix().hosts, 0, at_most - 1, withscores=True),
     )
     lanes = [(raw.decode(), next_at) for raw, next_at in first]
     shared = host_snapshots(frontier.redis, [retries.host_of(lane) for lane, _ in lanes], now)

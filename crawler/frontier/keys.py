@@ -80,10 +80,10 @@ class LaneKeys:
     """The keys of the pages that wait in one slot lane, or in the base lane. They are kept apart, so that pages that
     wait for a slot do not delay others."""
 
-    hosts: str
-    known_hosts: str
-    weights: str
-    waiting: str
+    hosts: str  # zset lane -> epoch seconds when its next slice may be handed out; only lanes that may give one
+    known_hosts: str  # set: every lane with pages that wait, so that all queues can be found
+    weights: str  # zset lane -> slices left of it; of the same lanes as `hosts`
+    waiting: str  # string with a TTL of a minute: how many pages wait in all queues
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,6 @@ class CrawlKeys:
         """hash "depth:priority" -> id of the last row of that level that was enqueued from the table"""
         return self._key("cursor")
 
-    @property
-    def hosts(self) -> str:
-        """zset lane -> epoch seconds when its next slice may be handed out; only lanes that may give one"""
-        return self._key("hosts")
-
-    @property
-    def known_hosts(self) -> str:
-        """set: every lane with pages that wait, so that all queues can be found"""
-        return self._key("known_hosts")
-
     def queue(self, host: str) -> str:
         """zset member (see `ready_queue.encode_member`) -> due time"""
         return self._key(f"queue:{host}")
@@ -137,18 +127,8 @@ class CrawlKeys:
         """hash host -> "slices pages": what may be handed out of it, where that is not the default"""
         return self._key("pace")
 
-    @property
-    def weights(self) -> str:
-        """zset host -> slices left of it; of the same hosts as `hosts`"""
-        return self._key("weights")
-
-    @property
-    def waiting(self) -> str:
-        """string with a TTL of a minute: how many pages wait in all queues"""
-        return self._key("waiting")
-
-    def of_suffix(self, suffix: str) -> LaneKeys:
-        """The keys of the slot lane with this suffix; "" = the base lane."""
+    def of_suffix(self, suffix: str = "") -> LaneKeys:
+        """The keys of the base lane, or of the slot lane with this suffix."""
         names = ("hosts", "known_hosts", "weights", "waiting")
         return LaneKeys(*(self._key(f"{name}:{suffix}" if suffix else name) for name in names))
 

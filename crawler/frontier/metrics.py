@@ -36,7 +36,7 @@ def read_queue_metrics(redis: Redis, crawls: Sequence[str], now: float) -> Queue
     with redis.pipeline(transaction=False) as pipe:
         for crawl in crawls:
             keys = CrawlKeys(crawl)
-            where = [keys.leases, keys.taken, keys.known_hosts, keys.hosts]
+            where = [keys.leases, keys.taken, keys.of_suffix().known_hosts, keys.of_suffix().hosts]
             where += [each.results for each in keys.of_all_collectors()]
             scripts.run(pipe, "queue_metrics", where, [keys.queue(""), now])
         answers = pipe.execute()

@@ -206,7 +206,7 @@ class ReadyQueue:
 
     def lane_count(self) -> int:
         """Lanes that have pages waiting, without those of slot lanes."""
-        return self._redis.zcard(self._keys.hosts)
+        return self._redis.zcard(self._keys.of_suffix().hosts)
 
     def has_cursor(self) -> bool:
         """Whether it is known how much of the table was enqueued."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from redis import Redis
@@ -16,34 +15,29 @@ WORKER_TTL_S = 20.0  # a worker that has not said for so long that it is there i
 RESERVATION_S = 5.0  # from taking a slot to the batch's lease, at most; else the manager has died in between
 
 
-@dataclass(frozen=True)
-class SlotWorker:
-    name: str  # of its RQ worker
-    slots: int  # pages it takes at a time
-
-
 class LaneSlots:
     def __init__(self, redis: Redis, lane: SlotLane) -> None:
         self._redis = redis
         self._workers, self._taken = keys.lane_workers(lane), keys.taken_slots(lane)
 
-    def register(self, worker: SlotWorker, now: float) -> None:
-        """Note that this worker is there; repeated every few seconds."""
-        self._redis.hset(self._workers, worker.name, f"{worker.slots} {now + WORKER_TTL_S:.3f}")
+    def register(self, worker: str, slots: int, now: float) -> None:
+        """Note that the RQ worker of this name is there, and how many pages it takes at a time; repeated every few
+        seconds."""
+        self._redis.hset(self._workers, worker, f"{slots} {now + WORKER_TTL_S:.3f}")
         self._redis.expire(self._workers, 24 * 3600)
 
     def remove(self, name: str) -> None:
         """The worker takes no further page."""
         self._redis.hdel(self._workers, name)
 
-    def workers(self, now: float) -> list[SlotWorker]:
-        """Those that are there."""
+    def workers(self, now: float) -> dict[str, int]:
+        """The slots of those that are there, by name."""
         found = cast(dict[bytes, bytes], self._redis.hgetall(self._workers))
         entries = [(name.decode(), *value.decode().split()) for name, value in sorted(found.items())]
         gone = [name for name, _, until in entries if float(until) <= now]
         if gone:
             self._redis.hdel(self._workers, *gone)
-        return [SlotWorker(name, int(slots)) for name, slots, until in entries if float(until) > now]
+        return {name: int(slots) for name, slots, until in entries if float(until) > now}
 
     def take(self, leases: Sequence[str], slots: int, now: float) -> int:
         """Take a slot for each of these batches, named by the keys of their leases, while fewer than `slots` are

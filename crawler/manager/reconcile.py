@@ -39,11 +39,12 @@ from crawler.frontier import capacity, scripts
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED, CrawlKeys
 from crawler.frontier.results import MARK_FRESH_S, Mark, TickEnd
+from crawler.frontier.slots import LaneSlots
 from crawler.models import NOT_OVER, Crawl
 from crawler.notices import outbox
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
-from crawler.queueing.workers import has_free_slot
+from crawler.queueing.workers import slots_of
 from crawler.storage import queries
 from crawler.storage.database import is_lock_timeout
 
@@ -254,18 +255,17 @@ def read_liveness(
         pipe.zcard(keys.leases)
         pipe.zcount(keys.leases, "-inf", now)
         pipe.zrangebyscore(keys.leases, f"({now}", "+inf", 0, 1, withscores=True)
-        pipe.zrange(keys.hosts, 0, 0, withscores=True)
         pipe.get(keys.mark)
         pipe.get(keys.closing)
         pipe.get(keys.tick)
-        for lane in slot_lanes():
-            pipe.zrange(keys.of_suffix(lane.suffix).hosts, 0, 0, withscores=True)
-        lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked, *firsts = pipe.execute()
+        for waiting_in in keys.of_suffixes():
+            pipe.zrange(waiting_in.hosts, 0, 0, withscores=True)
+        lock_ms, lined_up, results, leases, overdue, next_lease, raw, closing, ticked, first, *firsts = pipe.execute()
     mark, last = Mark.read(raw), TickEnd.read(ticked)
     losses = [*_losses(lock_ms, mark, now), *(look_at for _, look_at in next_lease)]
     waits_for_slot = False
     for lane, (host,) in ((lane, found) for lane, found in zip(slot_lanes(), firsts, strict=True) if found):
-        if has_free_slot(lane, now):
+        if slots_of(lane, now) > LaneSlots(frontier.redis, lane).taken():
             first = [min([*first, host], key=itemgetter(1))]
         else:
             waits_for_slot = True

@@ -8,7 +8,6 @@ from crawler import conf
 from crawler.core.options.queue import EARLY
 from crawler.core.protocol import retries
 from crawler.core.protocol.collectors import collector_of
-from crawler.core.protocol.lanes import base_lane, chosen_slot_lanes
 from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
@@ -32,7 +31,7 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
     now = context.now()
     known = {(lease.batch, lease.held) for lease in overdue}
     queued, started = (
-        {job for name in _batch_queues(context) for job in jobs(name)} for jobs in (queues.queued, queues.started)
+        {job for name in queues.batch_queues() for job in jobs(name)} for jobs in (queues.queued, queues.started)
     )
     taken_back = 0
     for lease in context.frontier.leases.overdue(now):
@@ -55,11 +54,6 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
         else:
             context.frontier.leases.postpone_check(lease, now + JOB_CHECK_INTERVAL_S, lease.absent_since or now)
     return taken_back
-
-
-def _batch_queues(context: TickContext) -> list[str]:
-    """The queues that batches of the crawl may wait in."""
-    return [lane.queue for lane in (base_lane(context.options), *chosen_slot_lanes(context.options))]
 
 
 def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:

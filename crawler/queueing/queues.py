@@ -216,13 +216,7 @@ def _queued_pollers() -> list[str]:
 
 def send_notify() -> None:
     """Enqueue the job that delivers the outbox, unless one was sent just now."""
-    job = new_id("notify")
-    if connection().set(keys.NOTIFY_COMING, job, nx=True, px=NOTIFY_RESEND_MS):
-        data = _job_data("crawler.jobs.notify", job, "deliver the notices of crawls")
-        with connection().pipeline() as pipe:
-            _queue(CRAWL).enqueue_many([data], pipeline=pipe)
-            _signal_pollers(pipe)
-            pipe.execute()
+    _send_once(keys.NOTIFY_COMING, "crawler.jobs.notify", new_id("notify"), "deliver the notices of crawls")
 
 
 def notify_begins() -> None:
@@ -232,11 +226,15 @@ def notify_begins() -> None:
 
 def send_kept_extraction(crawl: str) -> None:
     """Enqueue the job that extracts fields from kept HTML of this crawl, unless one was sent just now."""
-    job = new_id("extract")
-    if connection().set(keys.extraction_coming(crawl), job, nx=True, px=NOTIFY_RESEND_MS):
-        data = _job_data("crawler.jobs.extract_kept", job, "extract fields from kept HTML", crawl)
+    coming, job = keys.extraction_coming(crawl), new_id("extract")
+    _send_once(coming, "crawler.jobs.extract_kept", job, "extract fields from kept HTML", crawl)
+
+
+def _send_once(coming: str, func: str, job: str, description: str, *args: Any) -> None:
+    """Enqueue a job, unless the key `coming` tells that one was sent just now."""
+    if connection().set(coming, job, nx=True, px=NOTIFY_RESEND_MS):
         with connection().pipeline() as pipe:
-            _queue(CRAWL).enqueue_many([data], pipeline=pipe)
+            _queue(CRAWL).enqueue_many([_job_data(func, job, description, *args)], pipeline=pipe)
             _signal_pollers(pipe)
             pipe.execute()
 
@@ -391,13 +389,11 @@ def is_for_last_queues() -> bool:
     """Whether a batch waits in another queue than `fetch`, and the worker of this job, if it is a stock one of that
     queue, too, is to take it."""
     job = get_current_job()
-    names = batch_queues()[1:]  # a queue without jobs has no key
-    if job is None or job.worker_name is None or not names:
+    if job is None or job.worker_name is None:
         return False
-    if not connection().exists(*(_queue(name).key for name in names)):
-        return False
-    waiting = {name for name in names if connection().llen(_queue(name).key)}
-    listened = cast(bytes | None, connection().hget(Worker.redis_worker_namespace_prefix + job.worker_name, "queues"))
+    waiting = {name for name in batch_queues()[1:] if connection().llen(_queue(name).key)}
+    key = Worker.redis_worker_namespace_prefix + job.worker_name
+    listened = cast(bytes | None, connection().hget(key, "queues") if waiting else None)
     return not waiting.isdisjoint((listened or b"").decode().split(","))
 
 

@@ -36,11 +36,7 @@ def slots_of(lane: SlotLane, now: float) -> int:
     queue = Queue(lane.queue, connection=connection())
     listening = {key.removeprefix(Worker.redis_worker_namespace_prefix) for key in worker_registration.get_keys(queue)}
     workers = LaneSlots(connection(), lane).workers(now)
-    return sum(worker.slots for worker in workers) + len(listening - {worker.name for worker in workers})
-
-
-def has_free_slot(lane: SlotLane, now: float) -> bool:
-    return slots_of(lane, now) > LaneSlots(connection(), lane).taken()
+    return sum(workers.values()) + len(listening - workers.keys())
 
 
 def slot_loads(lane: SlotLane, now: float) -> dict[str, SlotLoad]:
@@ -49,12 +45,11 @@ def slot_loads(lane: SlotLane, now: float) -> dict[str, SlotLoad]:
     workers, taken = slots.workers(now), slots.taken_by_holder()
     with connection().pipeline(transaction=False) as pipe:
         for worker in workers:
-            pipe.hmget(f"{Worker.redis_worker_namespace_prefix}{worker.name}", "hostname", "pid")
+            pipe.hmget(f"{Worker.redis_worker_namespace_prefix}{worker}", "hostname", "pid")
         processes = [b":".join(fields) if all(fields) else b"" for fields in pipe.execute()]
     holders = [process.decode() for process in processes]
-    return {
-        holder: SlotLoad(taken[holder], worker.slots) for holder, worker in zip(holders, workers, strict=True) if holder
-    }
+    by_holder = zip(holders, workers.values(), strict=True)
+    return {holder: SlotLoad(taken[holder], number) for holder, number in by_holder if holder}
 
 
 def live_workers() -> int:

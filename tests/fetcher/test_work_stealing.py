@@ -26,7 +26,7 @@ from crawler.fetcher.work_stealing import (
 )
 from crawler.frontier import keys
 from crawler.frontier.leases import this_process
-from crawler.frontier.slots import LaneSlots, SlotWorker
+from crawler.frontier.slots import LaneSlots
 from crawler.manager.tick import manage
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -161,7 +161,7 @@ def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) 
 def come(process: str, taken: int) -> None:
     """A browser worker of six places begins, registered as RQ does it, and takes so many batches."""
     redis, (host, pid) = queues.connection(), process.split(":")
-    LaneSlots(redis, RENDER).register(SlotWorker(process, 6), epoch_seconds())
+    LaneSlots(redis, RENDER).register(process, 6, epoch_seconds())
     redis.hset(f"rq:worker:{process}", mapping={"hostname": host, "pid": pid})
     for number in range(taken):
         claim(process, f"batch {number}")
@@ -184,7 +184,7 @@ def look(helper: WorkStealer, process: str) -> int:
 
 def queue_rendered(bench: Bench, count: int) -> None:
     """Batches for a browser: copies of one, under names of their own."""
-    LaneSlots(queues.connection(), RENDER).register(SlotWorker("unknown to RQ", 40), epoch_seconds())
+    LaneSlots(queues.connection(), RENDER).register("unknown to RQ", 40, epoch_seconds())
     bench.start(render="always")
     manage(bench.crawl.id)
     (batch,) = bench.batches("render")

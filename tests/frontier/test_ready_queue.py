@@ -220,7 +220,7 @@ def test_pages_that_come_back_wait_again(frontier: Frontier) -> None:
 def test_a_lost_counter_is_recounted(frontier: Frontier) -> None:
     put(frontier, 1, 2)
     assert frontier.ready_queue.size() == 2
-    frontier.redis.delete(frontier.keys.waiting)
+    frontier.redis.delete(frontier.keys.of_suffix().waiting)
     put(frontier, 3)
     assert frontier.ready_queue.size() == 3
 

@@ -9,7 +9,7 @@ from crawler.core.protocol.lanes import SlotLane
 from crawler.core.protocol.retries import lane_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import DequeuedSlice, QueueItem, SliceOrder
-from crawler.frontier.slots import RESERVATION_S, WORKER_TTL_S, LaneSlots, SlotWorker
+from crawler.frontier.slots import RESERVATION_S, WORKER_TTL_S, LaneSlots
 from tests.frontier.conftest import GivenClock, dequeue
 
 HOST = "example.com"
@@ -28,14 +28,14 @@ def hand_out(redis: Redis, places: LaneSlots, *leases: str) -> None:
 
 
 def test_a_worker_is_there_while_it_says_so(places: LaneSlots, clock: GivenClock) -> None:
-    places.register(SlotWorker("a", 6), clock())
-    places.register(SlotWorker("b", 2), clock())
+    places.register("a", 6, clock())
+    places.register("b", 2, clock())
     clock.move(WORKER_TTL_S / 2)
-    places.register(SlotWorker("b", 3), clock())
+    places.register("b", 3, clock())
     clock.move(WORKER_TTL_S / 2)
-    assert places.workers(clock()) == [SlotWorker("b", 3)]
+    assert places.workers(clock()) == {"b": 3}
     places.remove("b")
-    assert places.workers(clock()) == []
+    assert places.workers(clock()) == {}
 
 
 def test_no_more_places_are_taken_than_there_are(redis: Redis, places: LaneSlots, clock: GivenClock) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
+from dataclasses import astuple
 from inspect import getmembers, isfunction, signature
 from typing import Any
 
@@ -67,7 +68,14 @@ def test_the_keys_in_redis(golden: SnapshotAssertion) -> None:
         if isinstance(member, property)
         for of_collector in of_crawl.of_all_collectors()[:2]
     }
-    listed = [*single.values(), *named, *properties, of_crawl.queue("HOST"), of_crawl.lease("BATCH")]
+    listed = [
+        *single.values(),
+        *named,
+        *properties,
+        *astuple(of_crawl.of_suffix()),
+        of_crawl.queue("HOST"),
+        of_crawl.lease("BATCH"),
+    ]
     assert "\n".join(sorted(map(str, listed))) == golden
 
 

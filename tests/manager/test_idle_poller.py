@@ -220,7 +220,7 @@ class TestWhatItCosts:
         monkeypatch.setattr(
             reconcile_module, "MS_PER_S", 10**6
         )  # in Redis time passes by what is slept here, and only so
-        redis, time, hosts = queues.connection(), GivenTime(), bench.context.frontier.keys.hosts
+        redis, time, hosts = queues.connection(), GivenTime(), bench.context.frontier.keys.of_suffix().hosts
         redis.zadd(hosts, {host: bench.context.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
 
         def wait(seconds: float) -> None:

@@ -15,7 +15,7 @@ from crawler.capabilities.content.storage import content_of
 from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import Resource
-from crawler.frontier.slots import LaneSlots, SlotWorker
+from crawler.frontier.slots import LaneSlots
 from crawler.http.warc_record import ExchangeHeads
 from crawler.jobs import fetch
 from crawler.manager.reconcile import scan
@@ -43,7 +43,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
 
 
 def come(places: int = 2, name: str = "browser") -> None:
-    LaneSlots(queues.connection(), RENDER).register(SlotWorker(name, places), epoch_seconds())
+    LaneSlots(queues.connection(), RENDER).register(name, places, epoch_seconds())
 
 
 def work(bench: Bench, *, renders: bool = True) -> None:

@@ -24,7 +24,7 @@ from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import Level, QueueItem
-from crawler.frontier.slots import LaneSlots, SlotWorker
+from crawler.frontier.slots import LaneSlots
 from crawler.frontier.workload import MAX_LANES_PER_CRAWL
 from crawler.launch.autoscale import CHECK_INTERVAL_S
 from crawler.models import Crawl
@@ -305,7 +305,7 @@ def test_a_polite_host_asks_for_one_browser_worker_however_many_pages_wait(twin:
 
 
 def test_a_browser_worker_that_is_there_is_counted(twin: Redis) -> None:
-    LaneSlots(twin, RENDER).register(SlotWorker("one", 6), time.time())
+    LaneSlots(twin, RENDER).register("one", 6, time.time())
     assert scale_of({}).lanes[RENDER].running == 1
 
 

@@ -20,7 +20,7 @@ from crawler.frontier import metrics
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import QueueItem
-from crawler.frontier.slots import WORKER_TTL_S, LaneSlots, SlotWorker
+from crawler.frontier.slots import WORKER_TTL_S, LaneSlots
 from crawler.models import Delivery, Disagreement, Page
 from crawler.reports import metrics as figures
 from tests.factories import a_crawl, a_crawl_with_a_queue, a_delivery, a_finished_crawl, a_page
@@ -79,10 +79,10 @@ def test_queues_windows_and_leases_of_all_crawls_are_added_up(as_root: Client, r
     now = timezone.now().timestamp()
     for _ in range(2):
         keys = CrawlKeys(str(a_crawl().id))
-        real_redis.sadd(keys.known_hosts, "a", "b")
+        real_redis.sadd(keys.of_suffix().known_hosts, "a", "b")
         real_redis.zadd(keys.queue("a"), {"1": now - 60, "2": now + 600})
         real_redis.zadd(keys.queue("b"), {"3": now - 60})
-        real_redis.zadd(keys.hosts, {"a": now - 60, "b": now + 100})
+        real_redis.zadd(keys.of_suffix().hosts, {"a": now - 60, "b": now + 100})
         real_redis.zadd(keys.leases, {"batch": now - 1, "other": now + 60})
         real_redis.sadd(keys.taken, "7")
         real_redis.rpush(keys.results, "report")
@@ -135,8 +135,8 @@ def test_the_workers_that_would_be_useful_are_told(as_root: Client, real_redis: 
     for crawl in (a_crawl(), a_crawl()):
         keys = CrawlKeys(str(crawl.id))
         real_redis.zadd(keys.queue("a.test"), {"3": 0})
-        real_redis.zadd(keys.hosts, {"a.test": 0})
-        real_redis.zadd(keys.weights, {"a.test": 1})
+        real_redis.zadd(keys.of_suffix().hosts, {"a.test": 0})
+        real_redis.zadd(keys.of_suffix().weights, {"a.test": 1})
     found = read(as_root)
     assert (found["crawler_workers_wanted", ""], found["crawler_browser_workers_wanted", ""]) == (1, 0)
 
@@ -147,8 +147,8 @@ def test_the_places_of_browser_workers_and_the_pages_that_wait_for_them_are_told
     now = time.time()
     places = LaneSlots(real_redis, RENDER)
     for name in ("one", "two"):
-        places.register(SlotWorker(name, 6), now)
-    places.register(SlotWorker("gone", 6), now - 2 * WORKER_TTL_S)
+        places.register(name, 6, now)
+    places.register("gone", 6, now - 2 * WORKER_TTL_S)
     for render, pages in (("auto", 2), ("always", 3), ("never", 0)):
         queue = Frontier(real_redis, a_crawl(options=CrawlOptions(render=render)).id).ready_queue
         lane = lane_of("a.test", is_suspect=False, deaths=0, suffix=RENDER.suffix)
