@@ -18,7 +18,6 @@ from tests.factories import a_person
 from tests.site import Reply, Site
 
 HOOK = "https://example.com/hook"
-PAGE = "/account/notifications/"
 
 
 def accepted(site: Site, secret: str) -> bool:

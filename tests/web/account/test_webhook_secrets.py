@@ -7,26 +7,15 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from standardwebhooks import Webhook, WebhookVerificationError
 
 from crawler.encryption import seal_address
 from crawler.models import Channel, WebhookSecret
 from crawler.notices.webhook_secrets import make_secret, secrets_for
 from tests.factories import a_person
+from tests.notices.test_webhook_secrets import HOOK, accepted
 from tests.site import Reply, Site
 
-HOOK = "https://example.com/hook"
 PAGE = "/account/notifications/"
-
-
-def accepted(site: Site, secret: str) -> bool:
-    """Whether the official library accepts the last request to the receiver under this secret."""
-    last = site.requests[-1]
-    try:
-        Webhook(secret).verify(last.body, {name.lower(): value for name, value in last.headers.items()})
-    except WebhookVerificationError:
-        return False
-    return True
 
 
 def shown_in(html: str) -> str:
