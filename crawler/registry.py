@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import TypeVar
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
-    "browser": ("options", "lanes"),
-    "scrapy": ("options", "lanes"),
-    "hooks": (),
+    "browser": ("options", "lanes", "page_steps"),
+    "hooks": ("page_steps",),
+    "scrapy": ("options", "lanes", "page_steps"),
     "cache": ("options",),
-    "extraction": ("options",),
-    "content": ("options",),
-    "login": ("options",),
+    "extraction": ("options", "page_steps"),
+    "content": ("options", "page_steps"),
+    "login": ("options", "page_steps"),
     "traps": ("options",),
 }
 """Capability -> the seams it uses. The order is that of the entries."""

@@ -19,9 +19,14 @@ from crawler.queueing import queues
 from tests.site import Answer, Site
 
 
+@pytest.fixture
+def database_and_redis(transactional_db: None, real_redis: Redis) -> None:
+    """A crawl writes to both."""
+
+
 @pytest.fixture(autouse=True)
-def _uses_database_and_redis(transactional_db: None, real_redis: Redis) -> None:
-    """Every test here writes to both."""
+def _uses_database_and_redis(database_and_redis: None) -> None:
+    """Every test here does."""
 
 
 class Hands(SimpleWorker):
@@ -78,7 +83,7 @@ def handlers_are_put_back() -> Iterator[None]:
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, database_and_redis: None) -> Iterator[Bench]:
     """`@pytest.mark.site({...})` gives the pages."""
     marker = request.node.get_closest_marker("site")
     pages: Mapping[str, Answer] = marker.args[0] if marker else {"/": "<title>Alone</title>"}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from crawler.capabilities.browser import page_steps
 from crawler.capabilities.browser.result import Rendering
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import RenderChoices
-from crawler.fetcher import rendering
 from crawler.http.errors import FetchError
 from crawler.http.fetcher import FetchResult
 
@@ -55,5 +55,5 @@ class Browser:
 
     def installed(self, monkeypatch: pytest.MonkeyPatch) -> Browser:
         """In place of Chromium, in this process."""
-        monkeypatch.setattr(rendering, "Renderer", self)
+        monkeypatch.setattr(page_steps, "Renderer", self)
         return self

@@ -6,6 +6,8 @@
     │   └── OverQuota       the quota of the user is exhausted; says when to try again
     ├── TooBusy             too many slow calls are in progress; says when to try again
     ├── LoadStopped         a crawl was cancelled or deleted while its list was imported
+    ├── MissingHere         this machine lacks what a page needs; another worker may have it
+    ├── CannotWork          a page cannot be worked on, and another attempt would not do better
     ├── SealBroken          a crawl's credentials cannot be decrypted: SECRET_KEY has changed
     ├── NewerMessage        a batch or report of a newer version of the project; says what is not understood
     ├── NotUpgradable       this version cannot upgrade the tables; says which version can
@@ -66,6 +68,14 @@ class TooBusy(CrawlerError):
 
 class LoadStopped(CrawlerError):
     """A user cancelled or deleted the crawl while its list was imported."""
+
+
+class MissingHere(CrawlerError):
+    """This machine lacks what a page needs; the message says what to install. Trying again helps once it is."""
+
+
+class CannotWork(CrawlerError):
+    """A page cannot be worked on, and another attempt would not do better."""
 
 
 class SealBroken(CrawlerError):

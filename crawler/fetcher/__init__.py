@@ -5,19 +5,16 @@ schedule       slices that wait for a moment or a connection
 session        the batch: its lease, slices and reports
 slice          pages of one host, one after the other
 page           one page: request, parse, result
+page_step      what capabilities do with it
+page_result    what a response says about its page
 sitemap        what a sitemap names
-rendering      renders a page in a browser, with the manners of its crawl
 robots_check   whether robots.txt allows a page
 connection_slot  a slice's right to one of a host's connections
 host_slot      with the grants of its requests: a slice's client of the host limiter
 slot_watch     ends requests whose slot is about to expire
-capture        extraction and content capture
 result_buffer  gathers results and leaves them for the manager
 pool           keep-alive connections for the next slice of a host
 work_stealing  takes other jobs while the batch is blocked
 preview        extraction rules tried on one page
 hand_back      batches of a newer version are handed back
-login          keeps a crawl logged in
-login_form     requests, fills in and sends the log-in form
-scrapy_pages   pages through Scrapy, and the requests it makes
 """

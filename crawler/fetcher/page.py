@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 
 from crawler import clock, logs
-from crawler.core.html import charsets, link_codec, links, shells
-from crawler.core.html.document import Document, document_of
-from crawler.core.html.page_metadata import directives_of
-from crawler.core.pages.cache_policy import conditions, is_unchanged
+from crawler.core.html.document import document_of
+from crawler.core.pages.cache_policy import conditions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S
+from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import EXTERNAL, SITEMAP, PageResult, PageTask
+from crawler.core.robots.user_agent import product_token
 from crawler.core.sitemaps.formats import named_in_robots
-from crawler.core.urls.normalise import normalise, origin_of
-from crawler.fetcher.capture import NO_CAPTURE, Capture
+from crawler.core.urls.normalise import origin_of
 from crawler.fetcher.host_slot import HostSlot, RateLimited
-from crawler.fetcher.login import LoginKeeper
-from crawler.fetcher.login_form import logout_links
-from crawler.fetcher.rendering import PageRenderer, crashed, shell_of
+from crawler.fetcher.page_result import html_of, result_of, without_other_body
+from crawler.fetcher.page_step import Fetch, PageStep, Visit
 from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
 from crawler.fetcher.sitemap import MAX_SITEMAP_BODY_BYTES, with_entries
 from crawler.http import memory_budget
-from crawler.http.errors import FetchError, one_line
-from crawler.http.fetcher import Fetcher, FetchResult, anything, is_html, nothing
+from crawler.http.fetcher import Fetcher, FetchResult, Wants, anything, is_html, nothing
 from crawler.http.memory_budget import LARGE_BODY
-
-if TYPE_CHECKING:
-    from crawler.capabilities.browser.result import Rendering
 
 
 class PageFetcher:
     """Fetches the pages of one slice over one connection. `robots` is None when robots.txt is not obeyed.
 
-    With `reports_sitemaps` the first result of each origin names the sitemaps of its robots.txt, whatever the outcome
-    of the page itself. `robots_token` is the crawler's name in directives. `timeout` limits a request for a page or a
-    link to another site, in seconds. It does not limit robots.txt, whose result all crawls share, nor sitemaps, which
-    may be large.
+    If the crawl reads sitemaps, the first result of each origin names those of its robots.txt, whatever the outcome of
+    the page itself. Its `page_timeout` limits a request for a page or a link to another site. It does not limit
+    robots.txt, whose result all crawls share, nor sitemaps, which may be large.
     """
 
     def __init__(
@@ -49,28 +42,21 @@ class PageFetcher:
         fetcher: Fetcher,
         robots: RobotsChecker | None,
         slot: HostSlot,
+        policy: FetchPolicy,
         now: Callable[[], float] = clock.epoch_seconds,
-        *,
-        robots_token: str,
-        reports_sitemaps: bool = False,
-        sketches: bool = False,
-        capture: Capture = NO_CAPTURE,
-        timeout: float | None = None,
-        finds_shells: bool = False,
-        renderer: PageRenderer | None = None,
-        login: LoginKeeper | None = None,
+        steps: Sequence[PageStep] = (),
     ) -> None:
         self._fetcher, self._robots, self._slot, self._now = fetcher, robots, slot, now
-        self._reports_sitemaps, self._capture = reports_sitemaps, capture
-        self._result_of = partial(result_of, sketches=sketches, robots_token=robots_token)
-        self._timeout, self._finds_shells, self._renderer = timeout, finds_shells, renderer
-        self._login = login
+        self._reports_sitemaps, self._timeout = policy.sitemaps, policy.page_timeout
+        token = product_token(policy.user_agent)
+        self._result_of = partial(result_of, sketches=policy.sketches, robots_token=token)
+        self._steps = _Steps(steps) if steps else None
         self._reported_origins: set[str] = set()  # origins
         self._head_requests: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
     def fetch(self, task: PageTask) -> PageResult | RateLimited:
         """The result of the page, or when its host may be asked."""
-        result = self._fetch(task) if self._login is None else self._login.fetch(task, self._fetch)
+        result = self._fetch(task) if self._steps is None else self._steps.around(task, self._fetch)
         if isinstance(result, RateLimited) or not self._reports_sitemaps:
             return result
         return msgspec.structs.replace(result, sitemaps=self._sitemaps(task.url))
@@ -101,41 +87,40 @@ class PageFetcher:
             return self._check_external(task, fetched_at, requests)
         if task.kind == SITEMAP:
             body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_SITEMAP_BODY_BYTES)
-            if self._login is not None:
-                self._login.form.check(task.url, body, None)
+            if self._steps is not None:
+                self._steps.first("parsed", Visit(task, fetched_at, requests, body, body))
             with memory_guard(body):
                 return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
         return self._fetch_page(task, fetched_at, requests)
 
     def _fetch_page(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
-        if self._capture or self._finds_shells or self._renderer is not None or self._login is not None:
-            return self._fetch_with_document(task, fetched_at, requests)
+        if self._steps is not None:
+            return self._visited(Visit(task, fetched_at, requests), self._steps)
         fetched = self._fetcher.get(task.url, headers=conditions(task), seconds=self._timeout)
         with memory_guard(fetched):
             return self._result_of(task, fetched, fetched_at, requests)
 
-    def _fetch_with_document(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
-        """Fetch the page, render it if a browser is to do so, and capture its fields and content."""
-        sent = self._fetcher.get(task.url, wants=self._capture.wants, headers=conditions(task), seconds=self._timeout)
-        received = self._capture.as_without_capture(sent)
-        fetched, rendering = received, None
-        with memory_guard(received):
-            if self._renderer is not None:
-                try:
-                    fetched, rendering = self._renderer.render(task, fetched)
-                except FetchError as error:  # the browser crashed
-                    return crashed(task, fetched, fetched_at, requests, str(error))
-            html = html_of(task, fetched)
-            document = document_of(html) if html is not None else None
-            if self._login is not None:
-                self._login.form.check(task.url, fetched, document)
-            if self._finds_shells and document is not None and (shell := shells.reason(document)):
-                return shell_of(task, fetched, fetched_at, requests, shell)
-            result = self._result_of(
-                task, fetched, fetched_at, requests, document, shown=rendering, stays_logged_in=self._login is not None
-            )
-            body = fetched.body if document is not None else None
-            return self._capture.capture(result, received, document, task.url, body, rendering)
+    def _visited(self, visit: Visit, steps: _Steps) -> PageResult:
+        """The result of a page that goes through steps."""
+        task = visit.task
+        for request in steps.requests:
+            if (ended := request(visit, steps.wants, self._timeout)) is not None:
+                return ended
+        sent = visit.sent or self._fetcher.get(
+            task.url, wants=steps.wants, headers=conditions(task), seconds=self._timeout
+        )
+        visit.sent, visit.shown = map(without_other_body, (sent, visit.shown or sent))
+        with memory_guard(visit.sent):
+            if (ended := steps.first("received", visit)) is not None:
+                return ended
+            visit.html = html_of(task, visit.shown)
+            visit.document = document_of(visit.html) if visit.html is not None else None
+            if (ended := steps.first("parsed", visit)) is not None:
+                return ended
+            visit.result = self._result_of(task, visit.shown, visit.fetched_at, visit.requests, visit.document)
+            for finish in steps.finish:
+                finish(visit)
+            return visit.result
 
     def _check_external(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | RateLimited:
         """Check an external link, without credentials.
@@ -166,6 +151,33 @@ class PageFetcher:
         return named_in_robots(rules.sitemaps, origin) if rules else ()
 
 
+class _Steps:
+    """The steps of a slice, by what they have."""
+
+    def __init__(self, steps: Sequence[PageStep]) -> None:
+        def those_with(name: str) -> list[Any]:
+            return [getattr(step, name) for step in steps if getattr(type(step), name) is not getattr(PageStep, name)]
+
+        self._around: list[Callable[[PageTask, Fetch], PageResult | RateLimited]] = those_with("around")
+        self.requests: list[Callable[[Visit, Wants, float | None], PageResult | None]] = those_with("request")
+        self._checks: dict[str, list[Callable[[Visit], PageResult | None]]] = {
+            name: those_with(name) for name in ("received", "parsed")
+        }
+        self.finish: list[Callable[[Visit], None]] = those_with("finish")
+        self.wants = next((step.wants for step in steps if step.wants is not None), is_html)
+
+    def around(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
+        """The result of `fetch`, or of the step that is around it."""
+        return self._around[0](task, fetch) if self._around else fetch(task)
+
+    def first(self, name: str, visit: Visit) -> PageResult | None:
+        """The first result that a step returns."""
+        for check in self._checks[name]:
+            if (result := check(visit)) is not None:
+                return result
+        return None
+
+
 _nothing_to_release = nullcontext()
 
 
@@ -187,74 +199,3 @@ def needs_get(head: FetchResult) -> bool:
     if head.http_status in (429, 503) or head.requests == 0:
         return False
     return head.http_status is None or head.http_status >= 400 or head.outcome is Outcome.MALFORMED
-
-
-def result_of(
-    task: PageTask,
-    fetched: FetchResult,
-    fetched_at: float,
-    requests_before: int = 0,
-    document: Document | None = None,
-    *,
-    sketches: bool = False,
-    robots_token: str = "",
-    shown: Rendering | None = None,
-    stays_logged_in: bool = False,
-) -> PageResult:
-    """The result of a page, with links and metadata if it is HTML (`document`, if parsed already); with `sketches`
-    also the simhash of its text. `robots_token` is the crawler's name in directives. `shown`: how a browser rendered
-    it, if one did. With `stays_logged_in`, links whose text says that they log out are named."""
-    html = document or html_of(task, fetched)
-    page = links.extract(html, task.url, sketches=sketches) if html is not None else links.NOTHING
-    if shown is not None and html is not None:
-        visited = (normalise(url, task.url) for url in shown.links)
-        page = links.with_links(page, [url for url in visited if url])
-    redirect_to = ""
-    if fetched.outcome is Outcome.REDIRECT and fetched.location:
-        redirect_to = normalise(fetched.location, task.url) or ""
-    unchanged = is_unchanged(task, fetched.http_status)
-    return PageResult(
-        id=task.id,
-        attempt=task.attempt,
-        outcome=Outcome.UNCHANGED if unchanged else fetched.outcome,
-        http_status=fetched.http_status,
-        content_type=fetched.content_type,
-        title=page.title,
-        redirect_to=redirect_to,
-        links=page.links,
-        rels=page.rels,
-        link_keys=link_codec.keys(page.links),
-        linkage=link_codec.packed(page.links, page.occurrences, task.url),
-        directives=directives_of(page.metas, fetched.robots_tags, robots_token).text,
-        bytes=fetched.bytes_read,
-        elapsed_ms=fetched.elapsed_ms,
-        requests=requests_before + fetched.requests + (shown.own_requests if shown is not None else 0),
-        fetched_at=fetched_at,
-        retry_after=fetched.retry_after,
-        etag=task.etag if unchanged else fetched.etag,  # of an unchanged page: what the server was asked about
-        last_modified=task.last_modified if unchanged else fetched.last_modified,
-        error=fetched.error or page.cut or _redirect_error(fetched, redirect_to) or (shown.error if shown else ""),
-        headers=fetched.headers,
-        first_byte_ms=fetched.first_byte_ms,
-        certificate_error=fetched.certificate_error,
-        facts=page.facts,
-        rendering=task.rendering if shown is not None else "",
-        load=shown.load if shown is not None else None,
-        logout_links=logout_links(page) if stays_logged_in else (),
-    )
-
-
-def _redirect_error(fetched: FetchResult, redirect_to: str) -> str:
-    """Explains a redirect that cannot be followed; "" for others."""
-    if redirect_to or fetched.outcome is not Outcome.REDIRECT or not fetched.location:
-        return ""
-    return one_line(f"it redirects to what is not a web address: {fetched.location!r}")
-
-
-def html_of(task: PageTask, fetched: FetchResult) -> bytes | None:
-    """A page's HTML in UTF-8; None if it is not HTML, or not a success."""
-    if task.kind == SITEMAP or fetched.outcome is not Outcome.SUCCESS or not fetched.body:
-        return None
-    if not is_html(fetched.content_type or "text/html"):
-        return None
-    return charsets.utf_8(fetched.body, fetched.content_type_header)

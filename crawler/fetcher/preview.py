@@ -10,6 +10,7 @@ from typing import Any
 
 from crawler import conf, encryption
 from crawler.capabilities.extraction.xpath.evaluator import Evaluator
+from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.html import charsets
@@ -21,7 +22,6 @@ from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import normalise, origin_of, parse_user_url
 from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options
-from crawler.fetcher.login_form import LoginFailed, LoginForm
 from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import FetchResult, is_html

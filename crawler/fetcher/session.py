@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from redis.exceptions import RedisError
 
@@ -17,7 +18,6 @@ from crawler.core.protocol.messages import Batch, PageTask, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import note_shortage, retry_on_outage
 from crawler.fetcher.host_slot import HostSlot
-from crawler.fetcher.login import Session
 from crawler.fetcher.pool import ConnectionPool
 from crawler.fetcher.result_buffer import ResultBuffer
 from crawler.fetcher.robots_check import cache_for
@@ -52,7 +52,7 @@ class FetchSession:
         )
         self.guard = guard_of(batch.policy.private_hosts)
         self.proxy_health = ProxyHealth(frontier.redis, frontier.keys, now)
-        self.login: Session | None = None  # of the crawl on its site, see `login.keeper_for`
+        self.shared: dict[str, Any] = {}  # see `page_step.SliceContext`
         self._lost, self._deadline = False, time.monotonic() + MAX_BATCH_S
         self.slices = [SliceRun(self, number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))

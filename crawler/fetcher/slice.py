@@ -9,24 +9,17 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
-from crawler.capabilities.browser.chromium import BrowserMissing
-from crawler.capabilities.scrapy.driver import ScrapyMissing, ScrapyUnusable
-from crawler.core.errors import SealBroken
-from crawler.core.options.of_capabilities import AUTO
+from crawler.core.errors import CannotWork, MissingHere, SealBroken
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.robots.robots_txt import NOT_FETCHED
-from crawler.core.robots.user_agent import product_token
 from crawler.crashpoints import crash_point
-from crawler.fetcher.capture import Capture
 from crawler.fetcher.host_slot import RateLimited
-from crawler.fetcher.login import LoginKeeper, keeper_for
 from crawler.fetcher.page import PageFetcher
+from crawler.fetcher.page_step import PageStep, SliceContext, steps_of
 from crawler.fetcher.pool import PooledConnection
-from crawler.fetcher.rendering import PageRenderer
 from crawler.fetcher.robots_check import RobotsChecker
-from crawler.fetcher.scrapy_pages import page_fetcher_for
 from crawler.frontier.host_state import FailureStreak
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
@@ -38,7 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SLOT_POLL_S = 0.25  # between two tries for a slot, when all slots of a host are in use
-NO_BROWSER_PAUSE_S = 5.0  # before a worker without a browser, or Scrapy, hands back a page that needs one
+MISSING_PAUSE_S = 5.0  # before a worker hands back a page that needs what it lacks
 SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in another batch
 
 
@@ -59,8 +52,7 @@ class SliceRun:
         self._fetcher: HttpFetcher | None = None
         self._robots: RobotsChecker | None = None
         self._page_fetcher: PageFetcher | None = None
-        self._renderer: PageRenderer | None = None
-        self._login: LoginKeeper | None = None
+        self._steps: tuple[PageStep, ...] = ()
 
     @property
     def host(self) -> str:
@@ -105,18 +97,20 @@ class SliceRun:
         return None
 
     def renew(self) -> None:
-        """Renew the lock of a robots.txt being fetched, or of a log-in."""
-        for step in (self._robots, self._login):  # in the heartbeat's thread: they may be cleared at any moment
-            if step is not None:
-                step.renew()
+        """Renew the lock of a robots.txt being fetched, and those of the steps."""
+        robots = self._robots  # in the heartbeat's thread: it may be cleared at any moment
+        if robots is not None:
+            robots.renew()
+        for step in self._steps:
+            step.renew()
 
     def abort_if_invalid(self) -> None:
         """Abort the request under way if the slot is about to expire."""
-        fetcher, renderer = self._fetcher, self._renderer  # in the watch's thread, as above
+        fetcher, steps = self._fetcher, self._steps  # in the watch's thread, as above
         if fetcher is not None and not self.slot.is_valid():
             fetcher.abort()
-            if renderer is not None:
-                renderer.abort()
+            for step in steps:
+                step.abort()
 
     def end(self) -> int:
         """Release everything. Returns how many requests, for robots.txt or an aborted page, are counted in no
@@ -129,7 +123,7 @@ class SliceRun:
             self._fetcher.close()
         self.slot.end()
         self._fetcher = self._robots = self._page_fetcher = None  # the batch may go on for long
-        self._renderer = self._login = None
+        self._steps = ()
         return self._unreported_requests
 
     def _begin(self) -> bool:
@@ -179,11 +173,11 @@ class SliceRun:
             return answer
         except (RedisError, BaseTimeoutException, Aborted):
             raise  # Redis is down, or RQ ends this job, or its worker is shutting down: not caused by the page
-        except (BrowserMissing, ScrapyMissing) as error:  # the page is handed back; a worker that has it will come
+        except MissingHere as error:  # the page is handed back; a worker that has it will come
             log.warning("a page waits for another worker: %s", error)
-            sleep(NO_BROWSER_PAUSE_S)
+            sleep(MISSING_PAUSE_S)
             raise Aborted from error
-        except (SealBroken, ScrapyUnusable) as error:  # another SECRET_KEY here than the manager's, or a broken spider
+        except (SealBroken, CannotWork) as error:  # such as another SECRET_KEY here than the manager's
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
             log.exception("a page could not be worked on: %s", task.url, extra={"page": task.id})
@@ -239,28 +233,24 @@ class SliceRun:
         if self._page_fetcher is None:
             self._fetcher = self._fetcher or self._session.open_fetcher()
             self._fetcher.serve(self._note_sent, self.slot.is_valid)
-            self._login = keeper_for(self._session, self._number, self._fetcher)
+            session, holder = self._session, self._session.holder(self._number)
             if self._policy.obey_robots:
-                holder = self._session.holder(self._number)
-                cache, agent = self._session.robots_cache, self._policy.user_agent
+                cache, agent = session.robots_cache, self._policy.user_agent
                 self._robots = RobotsChecker(self._fetcher, cache, self.slot, holder, self._now, agent)
-            if self._session.batch.rendered:
-                site = (self._session.batch.crawl, *self._terms)
-                self._renderer = PageRenderer(
-                    self._policy, self._fetcher, self.slot, self._robots, self._note_sent, site
-                )
-            kind = page_fetcher_for(self._session.batch, self._part.host)
-            self._page_fetcher = kind(
-                self._fetcher,
-                self._robots,
-                self.slot,
-                robots_token=product_token(self._policy.user_agent),
-                reports_sitemaps=self._policy.sitemaps,
-                sketches=self._policy.sketches,
-                capture=Capture.of(self._session.batch),
-                timeout=self._policy.page_timeout,
-                finds_shells=self._policy.render == AUTO and not self._session.batch.rendered,
-                renderer=self._renderer,
-                login=self._login,
+            context = SliceContext(
+                batch=session.batch,
+                host=self._part.host,
+                holder=holder,
+                fetcher=self._fetcher,
+                slot=self.slot,
+                robots=self._robots,
+                frontier=session.frontier,
+                now=self._now,
+                note_sent=self._note_sent,
+                shared=session.shared,
+            )
+            self._steps = steps_of(context)
+            self._page_fetcher = PageFetcher(
+                self._fetcher, self._robots, self.slot, self._policy, self._now, self._steps
             )
         return self._page_fetcher

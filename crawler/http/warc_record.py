@@ -21,6 +21,17 @@ class ExchangeHeads(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...]  # of the answer
 
 
+class RecordedExchange(msgspec.Struct, frozen=True, kw_only=True):
+    """The exchange of one further request of a page."""
+
+    url: str
+    sent_at: float  # epoch seconds
+    heads: ExchangeHeads
+    sent: bytes = b""  # the body of the request
+    body: bytes = b""  # of the response, decoded
+    is_cut: bool = False  # it was not read
+
+
 class RecordingParser(ResponseParser):
     """Records the status line."""
 

@@ -24,6 +24,7 @@ from rq.worker import BaseWorker
 
 from crawler import clock as shared_clock
 from crawler import crashpoints
+from crawler.capabilities.browser import page_steps
 from crawler.capabilities.scrapy import driver
 from crawler.core.access.credentials import parse
 from crawler.core.access.reach import OPERATOR
@@ -35,7 +36,7 @@ from crawler.crawls import change, control, delete, kept_extraction, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
-from crawler.fetcher import rendering, result_buffer, robots_check
+from crawler.fetcher import result_buffer, robots_check
 from crawler.fetcher.page import PageFetcher
 from crawler.frontier.keys import CRAWLS
 from crawler.frontier.results import Results
@@ -103,7 +104,7 @@ class Actor:
     def render(self, shown: dict[str, str]) -> None:
         """From now on its workers render pages, too, in a browser that shows these."""
         self._queues, self._browser = ["crawl", "fetch", "render"], Browser(shown)
-        rendering.Renderer = self._browser  # type: ignore[misc, assignment]
+        page_steps.Renderer = self._browser  # type: ignore[misc, assignment]
 
     def run_scrapy(self) -> None:
         """From now on its workers run pages through Scrapy, too."""

@@ -10,13 +10,13 @@ from django.conf import LazySettings
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.capabilities.browser.lanes import RENDER
-from crawler.capabilities.browser.result import RecordedResource, Rendering
+from crawler.capabilities.browser.result import Rendering
 from crawler.capabilities.content.storage import content_of
 from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import Resource
 from crawler.frontier.slots import LaneSlots
-from crawler.http.warc_record import ExchangeHeads
+from crawler.http.warc_record import ExchangeHeads, RecordedExchange
 from crawler.jobs import fetch
 from crawler.manager.reconcile import scan
 from crawler.manager.tick import manage
@@ -143,7 +143,7 @@ def test_the_archive_of_a_rendered_page_has_what_it_loaded(
 ) -> None:
     kept_in(tmp_path, settings)
     heads = ExchangeHeads("GET /shop.js HTTP/1.1", (("Host", "x"),), "HTTP/1.1 200 OK", ())
-    script = RecordedResource(url=f"{bench.site.url}/shop.js", sent_at=9.0, heads=heads, body=b"write()")
+    script = RecordedExchange(url=f"{bench.site.url}/shop.js", sent_at=9.0, heads=heads, body=b"write()")
     browser.pages["/"] = Rendering(html=b"<p>", recorded=(script,), resources=(Resource(script.url, "script", 200),))
     come()
     bench.start(render="always", keep=("warc",))

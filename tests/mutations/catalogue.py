@@ -557,15 +557,15 @@ MUTATIONS = (
         LUA + "login_shown.lua",
         "if times <= tonumber(ARGV[4]) then",
         "if times <= 3 then",
-        "tests/fetcher/test_login.py::test_a_page_that_only_others_may_see_pauses_it_and_no_other_is_lost",
+        "tests/capabilities/login/test_login.py::test_a_page_that_only_others_may_see_pauses_it_and_no_other_is_lost",
     ),
     Mutation(
         "ended-session-used",
         "while one worker logs in again, the others request nothing in the session that has ended",
-        "crawler/fetcher/login.py",
+        "crawler/capabilities/login/keeper.py",
         "if state.may_request:",
         "if state.session:",
-        "tests/fetcher/test_login.py::"
+        "tests/capabilities/login/test_login.py::"
         "test_while_another_worker_logs_in_again_no_page_is_requested_in_the_session_that_has_ended",
     ),
     Mutation(
@@ -574,7 +574,7 @@ MUTATIONS = (
         LUA + "login_forget.lua",
         "redis.call('HSET', KEYS[2], 'outdated:' .. ARGV[1], 1)\n",
         "",
-        "tests/fetcher/test_login.py::test_a_batch_with_the_earlier_password_does_not_send_it_any_more",
+        "tests/capabilities/login/test_login.py::test_a_batch_with_the_earlier_password_does_not_send_it_any_more",
     ),
     Mutation(
         "another-collector-at-work-ignored",

@@ -154,7 +154,7 @@ def report_of(site: Site, rows: Sequence[OpenPage], cost: Cost) -> bytes:
     """The report of a fetch job for these pages."""
     from crawler.core.pages.outcomes import Outcome
     from crawler.core.protocol.messages import PageTask, SliceReport, encode_report
-    from crawler.fetcher.page import result_of
+    from crawler.fetcher.page_result import result_of
     from crawler.http.fetcher import FetchResult
 
     results = []

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from crawler import conf
-from crawler.core.errors import CrawlerError
+from crawler.core.errors import MissingHere
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ BYPASS = "<-loopback>"
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")
 
 
-class BrowserMissing(CrawlerError):
+class BrowserMissing(MissingHere):
     """This machine cannot render pages; the message says what to install. Trying again helps once it is."""
 
 

@@ -29,13 +29,13 @@ from playwright.async_api import (
 
 from crawler.capabilities.browser.proxy_relay import own_reply
 from crawler.capabilities.browser.recorder import Recorder
-from crawler.capabilities.browser.result import RecordedResource
 from crawler.capabilities.browser.types import Job
 from crawler.core.pages.page_load import BLOCKED, FAILED, Resource
 from crawler.core.pages.rendering import STREAMS, why_blocked
 from crawler.core.urls.normalise import host_in_browser
 from crawler.http.errors import one_line
 from crawler.http.fetcher import FetchResult
+from crawler.http.warc_record import RecordedExchange
 
 MAX_RESOURCES = 1000  # more than a page may request
 MAX_BLOCKED = 300  # requests that are remembered one by one
@@ -276,7 +276,7 @@ class PageRequests:
         else:
             self.more_blocked += 1
 
-    async def recorded(self) -> tuple[RecordedResource, ...]:
+    async def recorded(self) -> tuple[RecordedExchange, ...]:
         """The exchanges that were recorded, if they are to be."""
         return await self._recorder.recorded() if self._recorder is not None else ()
 

@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Request, Response
 
 from crawler.capabilities.browser.proxy_relay import own_reply
-from crawler.capabilities.browser.result import RecordedResource
 from crawler.core.pages.rendering import STREAMS
-from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, status_line
+from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, RecordedExchange, status_line
 
 MAX_EXCHANGES = 500  # of one page
 MAX_BYTES = 32 * 1024 * 1024  # of all bodies of one page, which are in memory until it is stored
@@ -35,7 +34,7 @@ class Recorder:
     ) -> None:
         self._credentials_for, self._max_body_bytes, self._errors = credentials_for, max_body_bytes, errors
         self._places = asyncio.Semaphore(AT_A_TIME)
-        self._tasks: list[asyncio.Task[RecordedResource | None]] = []
+        self._tasks: list[asyncio.Task[RecordedExchange | None]] = []
         self._bytes_left = MAX_BYTES
         self._left_out = Counter[str]()  # reason -> responses
 
@@ -48,7 +47,7 @@ class Recorder:
         else:
             self._left_out[f"more than {MAX_EXCHANGES}"] += 1
 
-    async def recorded(self) -> tuple[RecordedResource, ...]:
+    async def recorded(self) -> tuple[RecordedExchange, ...]:
         """All of them, in the order in which they were complete."""
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=READ_S)
@@ -60,7 +59,7 @@ class Recorder:
         done = (task.result() for task in self._tasks if task.done() and not task.cancelled())
         return tuple(recorded for recorded in done if recorded is not None)
 
-    async def _recorded(self, request: Request, *, is_cut: bool) -> RecordedResource | None:
+    async def _recorded(self, request: Request, *, is_cut: bool) -> RecordedExchange | None:
         async with self._places:
             try:
                 response = await request.response()
@@ -72,7 +71,7 @@ class Recorder:
                     body = await response.body() if size <= self._max_body_bytes else b""
                     if not self._takes(max(size, len(body)), len(body)):
                         return None
-                return RecordedResource(
+                return RecordedExchange(
                     url=request.url.partition("#")[0],
                     sent_at=request.timing["startTime"] / 1000,
                     heads=await self._heads(request, response),

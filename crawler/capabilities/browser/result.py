@@ -8,18 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from crawler.core.pages.page_load import BLOCKED, FAILED, PageLoad, Resource, page_load
-from crawler.http.warc_record import ExchangeHeads
-
-
-class RecordedResource(msgspec.Struct, frozen=True, kw_only=True):
-    """The exchange of one further request of a page."""
-
-    url: str
-    sent_at: float  # epoch seconds
-    heads: ExchangeHeads
-    sent: bytes = b""  # the body of the request
-    body: bytes = b""  # of the response, decoded
-    is_cut: bool = False  # it was not read
+from crawler.http.warc_record import RecordedExchange
 
 
 class Rendering(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +21,7 @@ class Rendering(msgspec.Struct, frozen=True, kw_only=True):
     own_requests: int = 0  # those to the page's own host
     resources: tuple[Resource, ...] = ()
     more_blocked: int = 0  # requests that were not sent, and are not in the list
-    recorded: tuple[RecordedResource, ...] = ()  # if they are to be
+    recorded: tuple[RecordedExchange, ...] = ()  # if they are to be
     console: tuple[str, ...] = ()  # errors only, the first of them
     console_errors: int = 0  # all of them
     vitals: dict[str, float] = {}  # "lcp_ms" and "cls", as far as Chromium knows them

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +11,11 @@ import msgspec
 from crawler.capabilities.hooks.calls import call
 from crawler.capabilities.hooks.loading import ON_PAGE, Hook, with_method
 from crawler.capabilities.hooks.types import Found, PageSeen, Response
-from crawler.core.html import link_codec
-from crawler.core.html.link_codec import Occurrences
-from crawler.core.pages.hook_calls import HookCall, type_of
+from crawler.core.pages.hook_calls import HookCall, plain_fields, type_of
+from crawler.core.protocol.added_links import with_links
 from crawler.core.protocol.messages import PageResult
-from crawler.core.urls.normalise import normalise
 
 MAX_LINKS = 10_000  # of one call
-MAX_FIELDS = 50  # the same
-MAX_BYTES = 200_000  # of its fields, as JSON
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")  # as that of an extraction rule
-
-_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.decode
 
 
 @dataclass(frozen=True)
@@ -71,21 +62,6 @@ def _checked(returned: Any) -> Found:
     return Found(plain_fields(returned.fields), _texts(returned.links), bool(returned.follow))
 
 
-def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    named = dict(fields)
-    for name in named:
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a field: it begins with a letter and has letters, digits and _")
-    if len(named) > MAX_FIELDS:
-        raise ValueError(f"it found {len(named)} fields; a page can have {MAX_FIELDS} of a hook")
-    encoded = _encode(named)
-    if len(encoded) > MAX_BYTES:
-        raise ValueError(f"its fields have {len(encoded):,} bytes as JSON; a page can have {MAX_BYTES:,} of a hook")
-    plain: dict[str, Any] = _decode(encoded)  # dates, decimals and dataclasses are what JSON makes of them
-    msgspec.msgpack.encode(plain)  # an integer beyond 64 bits cannot be reported
-    return plain
-
-
 def _texts(links: Sequence[str]) -> list[str]:
     texts = list(links)
     if isinstance(links, str) or not all(isinstance(link, str) for link in texts):
@@ -93,25 +69,3 @@ def _texts(links: Sequence[str]) -> list[str]:
     if len(texts) > MAX_LINKS:
         raise ValueError(f"it found {len(texts):,} links; a page can have {MAX_LINKS:,} of a hook")
     return texts
-
-
-def with_links(result: PageResult, url: str, links: Sequence[str]) -> PageResult:
-    """The result with further links, which have no text. What is no web address is left out."""
-    known, found = set(result.links), (normalise(link, url) for link in links)
-    new = [link for link in dict.fromkeys(found) if link and link not in known]
-    if not new:
-        return result
-    targets = (*result.links, *new)
-    places = {target: place for place, target in enumerate(targets)}
-    before = link_codec.unpacked(result.linkage, url)
-    occurrences = Occurrences(
-        [*(places[link.url] for link in before), *(places[link] for link in new)],
-        [*(link.text for link in before), *("" for _ in new)],
-        {at: link.rel for at, link in enumerate(before) if link.rel},
-    )
-    return msgspec.structs.replace(
-        result,
-        links=targets,
-        link_keys=link_codec.keys(targets),
-        linkage=link_codec.packed(targets, occurrences, url),
-    )

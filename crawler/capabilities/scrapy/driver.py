@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 import msgspec
 
 from crawler.capabilities.scrapy import messages
-from crawler.core.errors import BadInput, CrawlerError
+from crawler.core.errors import BadInput, CannotWork, MissingHere
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.errors import Aborted, FetchError
 from crawler.http.event_loop import now, wait_for
@@ -34,11 +34,11 @@ END_S = 25.0  # that the process has to end by itself, once its pipe is closed: 
 ENDED = "the process of Scrapy ended while it had this page"
 
 
-class ScrapyMissing(CrawlerError):
+class ScrapyMissing(MissingHere):
     """Scrapy is not installed here. Users see `str(error)`."""
 
 
-class ScrapyUnusable(CrawlerError):
+class ScrapyUnusable(CannotWork):
     """The process cannot run the spider: another attempt would not do better. Users see `str(error)`."""
 
 

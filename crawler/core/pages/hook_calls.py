@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,12 @@ MAX_COLUMNS = 50  # fields of one hook in a crawl that become columns; others st
 
 TEXT, NUMBER, BOOLEAN, JSON, UNKNOWN = "text", "number", "boolean", "json", ""
 """The types of a hook's field. JSON: a list or an object, or values of several types."""
+
+
+MAX_FIELDS = 50  # the same
+MAX_BYTES = 200_000  # of its fields, as JSON
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")  # as that of an extraction rule
+_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.decode
 
 
 class HookCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,3 +55,19 @@ def merged(known: Mapping[str, str], further: Mapping[str, str]) -> dict[str, st
         before = types.get(name, UNKNOWN)
         types[name] = kind if before == UNKNOWN else before if kind in (UNKNOWN, before) else JSON
     return types
+
+
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as JSON has them. ValueError or TypeError for what cannot be stored."""
+    named = dict(fields)
+    for name in named:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a field: it begins with a letter and has letters, digits and _")
+    if len(named) > MAX_FIELDS:
+        raise ValueError(f"it found {len(named)} fields; a page can have {MAX_FIELDS} of a hook")
+    encoded = _encode(named)
+    if len(encoded) > MAX_BYTES:
+        raise ValueError(f"its fields have {len(encoded):,} bytes as JSON; a page can have {MAX_BYTES:,} of a hook")
+    plain: dict[str, Any] = _decode(encoded)  # dates, decimals and dataclasses are what JSON makes of them
+    msgspec.msgpack.encode(plain)  # an integer beyond 64 bits cannot be reported
+    return plain

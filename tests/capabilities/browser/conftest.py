@@ -17,7 +17,10 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import RenderChoices
 from crawler.http.fetcher import FetchResult
 from crawler.http.guard import Guard
+from tests.bench import bench, database_and_redis, handlers_are_put_back
 from tests.http.server import Server
+
+__all__ = ["bench", "database_and_redis", "handlers_are_put_back"]
 
 HERE = Guard(("127.0.0.1", "localhost"))
 AGENT = "TestCrawler/1.0"

@@ -20,14 +20,15 @@ from warcio.recordloader import ArcWarcRecord
 from crawler.capabilities.browser import recorder
 from crawler.capabilities.browser.chromium import BYPASS
 from crawler.capabilities.browser.driver import Browser
-from crawler.capabilities.browser.result import RecordedResource, Rendering
+from crawler.capabilities.browser.result import Rendering
 from crawler.capabilities.content import warc
+from crawler.capabilities.content.page_steps import ContentStep
 from crawler.core.options.of_capabilities import WARC
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.rendering import UNSEEN_KINDS
-from crawler.core.protocol.messages import PageResult
-from crawler.fetcher.capture import Capture
-from crawler.http.warc_record import NOT_KEPT, ExchangeHeads
+from crawler.core.protocol.messages import PageResult, PageTask
+from crawler.fetcher.page_step import Visit
+from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, RecordedExchange
 from tests.capabilities.browser.conftest import Pages, fetched
 from tests.http.server import Server, page
 
@@ -66,12 +67,15 @@ def archive(server: Server, rendering: Rendering) -> bytes:
     received = msgspec.structs.replace(fetched(DOCUMENT), recorded=own)
     result = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, fetched_at=1_800_000_000.0)
     url = f"{server.origin}/"
-    kept = Capture(keep=(WARC,)).capture(result, received, None, url, None, rendering).kept[WARC]
+    visit = Visit(PageTask(1, url, 1), result.fetched_at, 0, received, result=result, exchanges=rendering.recorded)
+    ContentStep((WARC,)).finish(visit)
+    assert visit.result is not None
+    kept = visit.result.kept[WARC]
     assert isinstance(kept, bytes)
     return kept
 
 
-def by_path(rendering: Rendering) -> dict[str, RecordedResource]:
+def by_path(rendering: Rendering) -> dict[str, RecordedExchange]:
     return {"/" + recorded.url.split("/", 3)[3]: recorded for recorded in rendering.recorded}
 
 

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.bench import bench, database_and_redis, handlers_are_put_back
 from tests.capabilities.content.storages import kept_in
+
+__all__ = ["bench", "database_and_redis", "handlers_are_put_back"]
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from crawler.capabilities.scrapy import driver
+from tests.bench import bench, database_and_redis, handlers_are_put_back
+
+__all__ = ["bench", "database_and_redis", "handlers_are_put_back"]
 
 
 @pytest.fixture(autouse=True)

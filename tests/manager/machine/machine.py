@@ -17,12 +17,13 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from crawler import clock, conf
+from crawler.capabilities.browser import page_steps
 from crawler.capabilities.scrapy import driver
 from crawler.core.pages import traps
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
 from crawler.crawls import delete
-from crawler.fetcher import connection_slot, host_slot, loop, rendering, result_buffer, session, work_stealing
+from crawler.fetcher import connection_slot, host_slot, loop, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier import logins
 from crawler.frontier.frontier import Frontier
@@ -121,7 +122,7 @@ class Machine:
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
-            (rendering, "Renderer", self.browser),
+            (page_steps, "Renderer", self.browser),
             (driver, "visit", self.scrapy.visit),
             (queues, "is_for_last_queues", self.workers.is_for_last_queues),
             (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),

@@ -10,10 +10,8 @@ from crawler.core.access.credentials import Pair, is_own
 from crawler.core.html import charsets
 from crawler.core.html.document import Document, document_of
 from crawler.core.html.forms import Form, login_form, matches
-from crawler.core.html.links import PageContent
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
-from crawler.core.urls.logout import is_logout_text
 from crawler.core.urls.normalise import host_of, normalise, origin_of
 from crawler.http.client import HttpFetcher
 from crawler.http.cookies import Cookies
@@ -166,12 +164,6 @@ class LoginForm:
                 f"{what} {origin_of(url)}, which is not one of the crawl's own hosts; if it belongs to the site, start "
                 f"the crawl with {host_of(url)} among its “Further hosts”"
             )
-
-
-def logout_links(page: PageContent) -> tuple[str, ...]:
-    """The targets of links whose text says that they log out."""
-    occurrences = zip(page.occurrences.places, page.occurrences.texts, strict=True)
-    return tuple(dict.fromkeys(page.links[place] for place, text in occurrences if is_logout_text(text)))
 
 
 def document_in(fetched: FetchResult) -> Document | None:

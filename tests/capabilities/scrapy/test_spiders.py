@@ -12,7 +12,7 @@ from crawler.core.errors import BadInput
 from crawler.models import Page, PageFacts, SpiderRequest
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
-from tests.fetcher.test_scrapy import outcomes, work
+from tests.capabilities.scrapy.test_scrapy import outcomes, work
 from tests.site import Reply, page
 
 SPIDERS = "tests.capabilities.scrapy.spiders"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from crawler import encryption
+from crawler.capabilities.login.form import LoginFailed, LoginForm, LoginShown
 from crawler.clock import Clock
 from crawler.core.errors import SealBroken
 from crawler.core.pages.outcomes import Outcome
@@ -15,14 +14,11 @@ from crawler.core.protocol.messages import EXTERNAL, PageResult, PageTask
 from crawler.core.urls.logout import is_logout_url
 from crawler.crashpoints import crash_point
 from crawler.fetcher.host_slot import HostSlot, RateLimited
-from crawler.fetcher.login_form import LoginFailed, LoginForm, LoginShown
+from crawler.fetcher.page_step import Fetch
 from crawler.frontier.logins import MAX_LOGINS_PER_HOUR, Logins, LoginState
 from crawler.http.client import HttpFetcher
 from crawler.http.cookies import Cookies
 from crawler.http.errors import Aborted
-
-if TYPE_CHECKING:
-    from crawler.fetcher.session import FetchSession
 
 log = logging.getLogger(__name__)
 
@@ -74,19 +70,6 @@ class Session:
             self.cookies.load(encryption.opened_cookies(sealed) if sealed else b"[]")
         except SealBroken:  # stored under a former SECRET_KEY: as if there were no session
             self._state = LoginState()
-
-
-Fetch = Callable[[PageTask], PageResult | RateLimited]
-"""Requests a page. Raises LoginShown."""
-
-
-def keeper_for(batch: FetchSession, number: int, fetcher: HttpFetcher) -> LoginKeeper | None:
-    """For a slice of a batch; None if its crawl does not log in. Raises SealBroken."""
-    if not batch.batch.policy.login_url:
-        return None
-    if batch.login is None:
-        batch.login = Session(batch.batch.policy, batch.frontier.logins)
-    return LoginKeeper(batch.login, fetcher, batch.slices[number].slot, batch.holder(number), batch.now)
 
 
 class LoginKeeper:

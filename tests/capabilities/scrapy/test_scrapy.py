@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from crawler import conf
-from crawler.capabilities.scrapy import driver
+from crawler.capabilities.scrapy import driver, page_steps
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.start import start_crawl
-from crawler.fetcher import scrapy_pages
 from crawler.manager.reconcile import reconcile
 from crawler.models import Page
 from crawler.reports.receipt import receipt_of
@@ -99,7 +98,7 @@ def test_a_page_whose_components_do_not_end_costs_its_process_and_no_other_page(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.CRAWLER_MAX_ATTEMPTS = 1
-    monkeypatch.setattr(scrapy_pages, "SPIDER_SECONDS", 4.0)
+    monkeypatch.setattr(page_steps, "SPIDER_SECONDS", 4.0)
     bench.start(engine="scrapy")
     work(bench, 60.0)
     assert outcomes(bench) == {"/": "2xx", "/b": "2xx", "/slow": "crashed"}
@@ -138,7 +137,7 @@ def test_the_process_ends_with_its_spider_closed_when_its_worker_is_done(bench: 
 
 def test_without_scrapy_the_page_is_handed_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "find_spec", lambda name: None)
-    monkeypatch.setattr("crawler.fetcher.slice.NO_BROWSER_PAUSE_S", 0.0)
+    monkeypatch.setattr("crawler.fetcher.slice.MISSING_PAUSE_S", 0.0)
     bench.start(engine="scrapy")
     bench.work("crawl", at_most=1)
     bench.work("scrapy", at_most=1)

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from crawler import conf
-from crawler.capabilities.hooks.on_page import plain_fields, with_links
 from crawler.capabilities.scrapy import driver, messages
 from crawler.capabilities.scrapy.driver import ScrapyEnded, ScrapyExited
+from crawler.capabilities.scrapy.options import ScrapyOptions
 from crawler.capabilities.scrapy.settings import USUAL, fixed_settings
-from crawler.core.html.document import document_of
 from crawler.core.options.of_capabilities import SCRAPY
 from crawler.core.pages.cache_policy import conditions
-from crawler.core.pages.hook_calls import MAX_ERROR, HookCall, type_of
+from crawler.core.pages.hook_calls import MAX_ERROR, HookCall, plain_fields, type_of
 from crawler.core.pages.outcomes import Outcome, of_status
-from crawler.core.protocol.fetch_policy import FetchPolicy
-from crawler.core.protocol.messages import Batch, PageResult, PageTask
+from crawler.core.protocol.added_links import with_links
+from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.urls.normalise import host_of, normalise
-from crawler.fetcher.host_slot import HostSlot
-from crawler.fetcher.page import PageFetcher, html_of, memory_guard
-from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
-from crawler.http.client import HttpFetcher
+from crawler.fetcher.page_step import PageStep, SliceContext, Stage, Visit
+from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.errors import one_line
 from crawler.http.fetcher import FetchResult, Wants, anything, media_type_of
 
@@ -35,8 +30,7 @@ METHODS = frozenset({"GET", "HEAD", "POST"})
 STARTS = 2  # of a process, for one page that it has not begun
 
 
-@dataclass(frozen=True)
-class Visited:
+class Visited(NamedTuple):
     """What became of a page."""
 
     sent: FetchResult  # as it was sent
@@ -53,31 +47,49 @@ def fields_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: [item.get(name) for item in items] for name in names}
 
 
-class ScrapyPages:
-    """The pages of one slice. The client sends what Scrapy requests for them; it goes to the slice's host only."""
+class ScrapyStep(PageStep):
+    """The client sends what Scrapy requests for the pages of a slice; it goes to the slice's host only. Robots.txt,
+    sitemaps and external links do not run through Scrapy."""
 
-    def __init__(
-        self,
-        crawl: str,
-        policy: FetchPolicy,
-        host: str,
-        fetcher: HttpFetcher,
-        slot: HostSlot,
-        robots: RobotsChecker | None,
-    ) -> None:
-        self._key, self._host = (crawl, policy), host
+    stage = Stage.CHANGE
+
+    def __init__(self, context: SliceContext, spider: str) -> None:
+        policy = context.policy
+        self._key, self._host = (context.batch.crawl, policy), context.host
         self._begin = messages.Begin(
-            settings=fixed_settings(policy, page_seconds=conf.page_seconds()), usual=dict(USUAL), spider=policy.spider
+            settings=fixed_settings(policy, page_seconds=conf.page_seconds()), usual=dict(USUAL), spider=spider
         )
-        self._fetcher, self._slot, self._robots = fetcher, slot, robots
-        self._spider = policy.spider
+        self._fetcher, self._slot, self._robots = context.fetcher, context.slot, context.robots
+        self._spider = spider
+        self._seen: messages.Seen | None = None  # what Scrapy said about the page under way
 
-    def fetch(self, task: PageTask, *, wants: Wants, headers: Mapping[str, str], seconds: float | None) -> Visited:
-        """The page, with all requests made for it. Raises ScrapyMissing, ScrapyUnusable, ScrapyEnded and Aborted."""
+    @classmethod
+    def of(cls, context: SliceContext) -> Self | None:
+        chosen = ScrapyOptions.of(context.policy)
+        return cls(context, chosen.spider) if chosen.engine == SCRAPY else None
+
+    def request(self, visit: Visit, wants: Wants, seconds: float | None) -> PageResult | None:
+        """Raises ScrapyMissing, ScrapyUnusable and Aborted."""
+        try:
+            visit.sent, visit.shown, self._seen = self._run(visit.task, wants, seconds)
+        except ScrapyEnded as error:
+            return PageResult(
+                id=visit.task.id,
+                attempt=visit.task.attempt,
+                outcome=Outcome.CRASHED,
+                requests=visit.requests,
+                fetched_at=visit.fetched_at,
+                engine_ended=True,
+                error=str(error),
+            )
+        return None
+
+    def _run(self, task: PageTask, wants: Wants, seconds: float | None) -> Visited:
+        """The page, with all requests made for it."""
         for _ in range(STARTS):
             visit = driver.visit(self._key, self._begin, task.url, task.request)
             try:
-                return self._fetch(visit, task, wants, headers, seconds)
+                return self._fetch(visit, task, wants, seconds)
             except ScrapyExited:
                 if visit.has_begun:
                     raise
@@ -85,9 +97,8 @@ class ScrapyPages:
                 visit.end()
         raise ScrapyEnded(driver.ENDED)
 
-    def _fetch(
-        self, visit: driver.Visit, task: PageTask, wants: Wants, headers: Mapping[str, str], seconds: float | None
-    ) -> Visited:
+    def _fetch(self, visit: driver.Visit, task: PageTask, wants: Wants, seconds: float | None) -> Visited:
+        headers = conditions(task)
         sent = dict[int, FetchResult]()
         while isinstance(message := visit.next(SPIDER_SECONDS), messages.Request):
             own = {name: value for name, value in message.headers if name.lower() not in _OURS}
@@ -108,23 +119,24 @@ class ScrapyPages:
         received, shown = (msgspec.structs.replace(fetched, requests=requests) for fetched in _outcome(message, sent))
         return Visited(received, shown, message)
 
-    def with_yield(self, result: PageResult, visited: Visited, task: PageTask) -> PageResult:
-        """The result with what the user's spider yielded: its items as fields, its requests in place of the links.
-        Without a spider of the user's as it was."""
-        if not self._spider:
-            return result
-        errors, fields = list(visited.seen.errors), dict[str, Any]()
+    def finish(self, visit: Visit) -> None:
+        """What the user's spider yielded: its items as fields, its requests in place of the links. Without a spider of
+        the user's the result stays as it is."""
+        seen, result, task = self._seen, visit.result, visit.task
+        if not self._spider or seen is None or result is None:
+            return
+        errors, fields = list(seen.errors), dict[str, Any]()
         try:
-            fields = plain_fields(fields_of(visited.seen.items))
+            fields = plain_fields(fields_of(seen.items))
         except (TypeError, ValueError, OverflowError) as error:
             errors.append(one_line(str(error)))
-        links = {url: said for link, said in visited.seen.links.items() if (url := normalise(link, task.url))}
+        links = {url: said for link, said in seen.links.items() if (url := normalise(link, task.url))}
         if result.redirect_to:  # its callback gets the response to it, as in Scrapy
             links.setdefault(result.redirect_to, task.request)
         result = msgspec.structs.replace(result, links=(), link_keys=b"", linkage=b"", rels={})
         result = with_links(result, task.url, [link for link in links if link != result.redirect_to])
         types = {name: type_of(value) for name, value in fields.items()}
-        return msgspec.structs.replace(
+        visit.result = msgspec.structs.replace(
             result,
             facts=msgspec.structs.replace(result.facts, fields={**result.facts.fields, **fields}),
             hooks=(*result.hooks, HookCall(hook=self._spider, error="; ".join(errors)[:MAX_ERROR], fields=types)),
@@ -160,46 +172,6 @@ class ScrapyPages:
         if isinstance(ruling, RobotsDecision):
             return ruling.refusal(url) or ""
         return "not sent: robots.txt cannot be asked for now" if ruling is not None else ""
-
-
-class ScrapyPageFetcher(PageFetcher):
-    """As `PageFetcher`, whose pages run through Scrapy; robots.txt, sitemaps and external links do not."""
-
-    def __init__(
-        self, batch: Batch, host: str, fetcher: HttpFetcher, robots: RobotsChecker | None, slot: HostSlot, **more: Any
-    ) -> None:
-        super().__init__(fetcher, robots, slot, **more)
-        self._scrapy = ScrapyPages(batch.crawl, batch.policy, host, fetcher, slot, robots)
-
-    def _fetch_page(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
-        """Run the page through Scrapy, and read what its middlewares have made of it."""
-        try:
-            visited = self._scrapy.fetch(
-                task, wants=self._capture.wants, headers=conditions(task), seconds=self._timeout
-            )
-        except ScrapyEnded as error:
-            return PageResult(
-                id=task.id,
-                attempt=task.attempt,
-                outcome=Outcome.CRASHED,
-                requests=requests,
-                fetched_at=fetched_at,
-                engine_ended=True,
-                error=str(error),
-            )
-        received, shown = map(self._capture.as_without_capture, (visited.sent, visited.shown))
-        with memory_guard(received):
-            html = html_of(task, shown)
-            document = document_of(html) if html is not None else None
-            result = self._result_of(task, shown, fetched_at, requests, document)
-            body = shown.body if document is not None else None
-            captured = self._capture.capture(result, received, document, task.url, body)
-            return self._scrapy.with_yield(captured, visited, task)
-
-
-def page_fetcher_for(batch: Batch, host: str) -> Callable[..., PageFetcher]:
-    """The class of page fetcher for a slice of this batch."""
-    return partial(ScrapyPageFetcher, batch, host) if batch.policy.engine == SCRAPY else PageFetcher
 
 
 _OURS = frozenset(
@@ -249,3 +221,6 @@ def _made(seen: messages.Seen) -> FetchResult:
         headers="\n".join(f"{name}: {value}" for name, value in seen.headers),
         body=seen.body or b"",
     )
+
+
+PAGE_STEPS = (ScrapyStep,)
