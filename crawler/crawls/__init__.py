@@ -10,5 +10,4 @@ retry        ask again for failed pages and for those of traps, in a further rou
 delete       delete a crawl, and those past retention
 kept_extraction  extract fields again from kept HTML
 schedules    crawls that are started again and again
-spiders      which spiders a user may choose
 """

@@ -20,13 +20,13 @@ from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
+from crawler.core.protocol.lanes import lanes
 from crawler.core.sitemaps.formats import initial_sitemaps
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.holds import shortage_of
-from crawler.crawls.spiders import check_spider
 from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard, check_web_address, guard_of
 from crawler.models import Crawl
@@ -44,16 +44,16 @@ def start_crawl(
     allow_private: bool = False,
     sealed: str = "",
     crawl_id: UUID | None = None,
-    any_spider: bool = False,
+    by_operator: bool = False,
 ) -> Crawl:
     """Start a crawl over these URLs as a user types them ("example.com/docs" is accepted). `sealed` are its encrypted
     credentials: `encryption.seal(credentials.parse(...))`, or those of an earlier crawl. `crawl_id` makes the call
-    idempotent: there are never two crawls with one id. The operator may choose `any_spider` that workers can import.
+    idempotent: there are never two crawls with one id. `by_operator`: by one who may run any code here anyway.
 
     Raises BadInput (an invalid URL, option or address; RefusedAddress and OverQuota among them) and ServiceDown (Redis
     or the database does not respond). Then nothing was created.
     """
-    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed, any_spider=any_spider)
+    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed, by_operator=by_operator)
     crawl.id = crawl_id or crawl.id
     with services_needed():
         queues.connection().ping()
@@ -76,14 +76,14 @@ def draft(
     owner: User | None = None,
     allow_private: bool = False,
     sealed: str = "",
-    any_spider: bool = False,
+    by_operator: bool = False,
 ) -> Crawl:
     """A crawl over these URLs that is not saved yet; BadInput if it cannot be started."""
     start_urls = list(dict.fromkeys(parse_user_url(reference) for reference in references))
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
     check_private(owner, allow_private=allow_private)
-    options = checked_options(options, allow_private=allow_private, any_spider=any_spider)
+    options = checked_options(options, allow_private=allow_private, by_operator=by_operator)
     sitemap_urls = tuple(dict.fromkeys(parse_user_url(reference) for reference in options.sitemap_urls))
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
     guard = guard_of(options.private_hosts)
@@ -134,10 +134,11 @@ def wake_manager(crawl: Crawl) -> None:
     request_delivery(crawl)
 
 
-def checked_options(options: CrawlOptions, *, allow_private: bool, any_spider: bool = False) -> CrawlOptions:
+def checked_options(options: CrawlOptions, *, allow_private: bool, by_operator: bool = False) -> CrawlOptions:
     """The validated options as stored with a crawl, with the private addresses it may fetch; BadInput if invalid."""
     check_options(options)
-    check_spider(options, any_spider=any_spider)
+    for lane in lanes():
+        lane.check(options, by_operator)
     _check_page_timeout(options)
     allowed = (EVERYTHING,) if allow_private else installation_hosts()
     return msgspec.structs.replace(

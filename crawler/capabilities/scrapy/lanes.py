@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from crawler import conf
+from crawler.core.errors import BadInput
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.of_capabilities import SCRAPY as WITH_SCRAPY
 from crawler.core.protocol.lanes import Lane
+from crawler.core.text.controls import by_surface
 
 
 def _require() -> None:
@@ -12,11 +16,33 @@ def _require() -> None:
     driver.require()
 
 
+def _check(options: CrawlOptions, by_operator: bool) -> None:
+    """A user may choose a spider that the settings name: to name one is to have a worker import it. The operator may
+    name any that can be imported."""
+    if not options.spider:
+        return
+    if options.engine != WITH_SCRAPY:
+        raise BadInput("spider", f"A spider runs in Scrapy: choose {BY_SURFACE} with it, or leave it out.")
+    if not by_operator and options.spider not in conf.spiders():
+        raise BadInput(
+            "spider",
+            f"{options.spider} is none of the spiders that users of this installation may choose: its operator adds it "
+            "to CRAWLER_SPIDERS.",
+        )
+    if by_operator:
+        from crawler.capabilities.scrapy import driver
+
+        if driver.is_installed():
+            driver.check_spider(options.spider)
+
+
 def _end_processes() -> None:
     from crawler.capabilities.scrapy import driver
 
     driver.close_all()
 
+
+BY_SURFACE = by_surface(command="--engine scrapy", page="Scrapy as “Engine”", api='`engine` "scrapy"')
 
 SCRAPY = Lane(
     "scrapy",
@@ -26,6 +52,7 @@ SCRAPY = Lane(
     help="run pages through Scrapy, for crawls with the option --engine scrapy; other workers manage",
     require=_require,
     end_processes=_end_processes,
+    check=_check,
 )
 
 LANES = (SCRAPY,)

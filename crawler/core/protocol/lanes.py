@@ -21,6 +21,10 @@ def _do_nothing() -> None:
     pass
 
 
+def _allow(options: CrawlOptions, by_operator: bool) -> None:
+    pass
+
+
 @dataclass(frozen=True, eq=False)
 class Lane:
     """One that all pages of a crawl take, if it is chosen."""
@@ -34,6 +38,8 @@ class Lane:
     warm_up: Callable[[], object] = _do_nothing  # when a worker of it starts; raises CrawlerError if it cannot
     is_worn: Callable[[], bool] = lambda: False  # whether this process should begin no further page, but restart
     end_processes: Callable[[], object] = _do_nothing  # before the worker executes itself again
+    check: Callable[[CrawlOptions, bool], object] = _allow
+    """Raises BadInput if no crawl with these options may start; the operator, on the command line, may do more."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler import conf
-from crawler.capabilities.scrapy import driver as scrapy
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
 from crawler.core.options.events import HOOK
@@ -83,14 +82,12 @@ class Command(CrawlerCommand):
             crawl = load(options, self.say, is_terminal=self.stderr.isatty())
         else:
             sealed = seal(credentials_of(options))
-            if options["spider"] and scrapy.is_installed():
-                scrapy.check_spider(options["spider"])
             crawl = start_crawl(
                 options["urls"],
                 chosen(options),
                 allow_private=options["allow_private"],
                 sealed=sealed,
-                any_spider=True,
+                by_operator=True,
             )
         self.say(f"Crawl {crawl.id} of {crawl.site} started.")
         return crawl
