@@ -20,10 +20,10 @@ LOOPBACK = "127.0.0.1"
 class WebProcess:
     """One that runs."""
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Stack, *arguments: str) -> None:
         self.stack, self.port = stack, free_port()
         command = shlex.split(COMMAND.replace("${PORT:-8000}", str(self.port)))
-        self.process = stack.spawn(*command, "--log-level", "warning")
+        self.process = stack.spawn(*command, "--log-level", "warning", *arguments)
         stack.wait_for(self._answers)
 
     def _answers(self) -> bool:
@@ -61,11 +61,12 @@ class WebProcess:
 
 
 @contextmanager
-def web_process(folder: Path, redis_url: str, **settings: str) -> Iterator[WebProcess]:
+def web_process(folder: Path, redis_url: str, *arguments: str, **settings: str) -> Iterator[WebProcess]:
+    """With these arguments after those of the Procfile."""
     stack = Stack(folder, redis_url, **settings)
     stack.redis.flushall()
     try:
-        yield WebProcess(stack)
+        yield WebProcess(stack, *arguments)
     finally:
         stack.end()
 

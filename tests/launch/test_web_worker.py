@@ -150,8 +150,7 @@ def test_a_client_that_does_not_read_loses_its_thread(web: WebProcess) -> None:
 def test_it_stops_at_once_although_connections_are_open(
     redis_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with web_process(tmp_path_factory.mktemp("stopping"), redis_url) as web, web.held(20, b""):
-        began = time.monotonic()
+    waits = ("--graceful-timeout", "120")  # else a machine under load could not tell "at once" from its end
+    with web_process(tmp_path_factory.mktemp("stopping"), redis_url, *waits) as web, web.held(20, b""):
         web.process.terminate()
-        web.process.wait(10)
-        assert time.monotonic() - began < 3.0
+        assert web.process.wait(60) == 0

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.core.protocol.completion import State
 from crawler.models import PageLinks
-from tests.bench import Bench, bench  # noqa: F401 (a fixture)
+from tests.bench import Bench
 from tests.management.calls import exit_code
 from tests.site import page
 
@@ -21,7 +21,7 @@ PAGES = {
 
 
 @pytest.mark.site(PAGES)
-def test_it_tells_pages_and_words(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+def test_it_tells_pages_and_words(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     crawl = bench.start()
     bench.work()
     assert bench.state() == State.FINISHED

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.bench import Bench, bench  # noqa: F401 (a fixture)
+from tests.bench import Bench
 from tests.management.calls import exit_code
 from tests.site import page
 
@@ -16,7 +16,7 @@ PAGES = {"/": page("/a", "/broken", title="Start \x1b[2J"), "/a": page("/", titl
 
 
 @pytest.mark.site(PAGES)
-def test_it_tells_what_is_known(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+def test_it_tells_what_is_known(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     crawl = bench.start()
     bench.work()
     site = bench.site.url

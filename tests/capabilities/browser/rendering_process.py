@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
 
 from crawler.capabilities.browser.renderer import Renderer
 from crawler.core.pages.rendering import RenderChoices
-from tests.capabilities.browser.conftest import AGENT, HERE, fetched
+from tests.capabilities.browser.pages import AGENT, HERE, fetched
 
 Renderer().render(
     f"http://127.0.0.1:{sys.argv[1]}/",

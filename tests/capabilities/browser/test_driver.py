@@ -21,7 +21,7 @@ from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.proxy import GuardProxy
 from crawler.capabilities.browser.types import BrowserCrashed
 from crawler.core.pages.rendering import BrowserLimits
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.capabilities.browser.processes import are_gone, below, command_of
 from tests.http.server import Server, Then, page
 
@@ -168,7 +168,7 @@ def test_no_process_is_left_after_close(program: Path, proxy: GuardProxy, server
 def test_no_process_is_left_when_the_process_is_killed(program: Path, server: Server, how: signal.Signals) -> None:
     process = subprocess.Popen([sys.executable, "-m", "tests.capabilities.browser.rendering_process", str(server.port)])
     try:
-        wait_for(lambda: server.requests, 60)
+        wait_for(lambda: server.requests or process.poll() is not None, 60)
         begun = below(process.pid)
     finally:
         process.send_signal(how)

@@ -19,7 +19,7 @@ from tests.browser_sites.endless import ENDLESS, endless
 from tests.browser_sites.expected import BrowserSite, Ending, Rendered
 from tests.browser_sites.mixed import mixed
 from tests.browser_sites.spa import SHELLS, spa
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.site import Reply, Site
 
 ENOUGH_S = 60.0  # for a page that comes to an end, on a machine that is busy

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawler.capabilities.browser.result import Rendering
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.capabilities.browser.processes import below, command_of
 from tests.http.certificates import self_signed
 from tests.http.server import Server, Then, page

@@ -13,7 +13,7 @@ from crawler.capabilities.browser import page as tab_page
 from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
 from crawler.core.pages.rendering import BrowserLimits
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 
 ADD = "fetch('/api').then((r) => r.text()).then((t) => document.body.append(t))"

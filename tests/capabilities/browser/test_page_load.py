@@ -8,7 +8,7 @@ import pytest
 
 from crawler.capabilities.browser.result import Rendering, with_refusals
 from crawler.core.pages.page_load import BLOCKED, FAILED, Resource
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 
 DONE = "<p id=done>"

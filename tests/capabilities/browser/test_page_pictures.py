@@ -11,7 +11,7 @@ from playwright.async_api import CDPSession
 from crawler.capabilities.browser import page_pictures
 from crawler.capabilities.browser.result import Rendering
 from crawler.core.pages.rendering import JPEG, PDF, PNG, SCREENSHOT, UNSEEN_KINDS, VIEWPORT, WEBP, WHOLE_PAGE
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, page
 
 READY = {"wait_for": "#done", "seconds": 20.0}

@@ -29,7 +29,7 @@ from crawler.core.pages.rendering import UNSEEN_KINDS
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.fetcher.page_step import Visit
 from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, RecordedExchange
-from tests.capabilities.browser.conftest import Pages, fetched
+from tests.capabilities.browser.pages import Pages, fetched
 from tests.http.server import Server, page
 
 DOT = bytes.fromhex(

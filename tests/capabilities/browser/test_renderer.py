@@ -16,7 +16,7 @@ from crawler.capabilities.browser.result import Rendering
 from crawler.http import event_loop
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import EventLoop
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 
 PLACES = 6

@@ -12,7 +12,7 @@ from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.kept_tabs import KeptTabs
 from crawler.capabilities.browser.result import Rendering
 from crawler.core.pages.rendering import BrowserLimits
-from tests.capabilities.browser.conftest import Pages
+from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 
 READY = {"wait_for": "#done", "seconds": 20.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.models import PageFacts
-from tests.bench import Bench, bench  # noqa: F401 (a fixture)
+from tests.bench import Bench
 from tests.reports.catalogue.factories import told
 from tests.site import moved, page
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.mark.site(PAGES)
-def test_pages_that_say_nearly_the_same_are_found_where_that_was_asked_for(bench: Bench) -> None:  # noqa: F811
+def test_pages_that_say_nearly_the_same_are_found_where_that_was_asked_for(bench: Bench) -> None:
     crawl = bench.start(near_duplicates=True)
     bench.work()
     site = bench.site.url
@@ -32,7 +32,7 @@ def test_pages_that_say_nearly_the_same_are_found_where_that_was_asked_for(bench
 
 
 @pytest.mark.site(PAGES)
-def test_no_sketch_is_made_where_it_was_not(bench: Bench) -> None:  # noqa: F811
+def test_no_sketch_is_made_where_it_was_not(bench: Bench) -> None:
     bench.start()
     bench.work()
     assert not PageFacts.objects.exclude(sketch=b"").exists()
