@@ -7,13 +7,13 @@ from typing import Any
 
 from redis import Redis
 
-from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import packed
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Crawl, Notice, Page, PageFacts, PageLoad
 from crawler.queueing import queues
+from crawler.storage.content.objects import packed
+from crawler.storage.content.shelf import Shelf, named
 from tests.factories import a_delivery, a_finished_crawl, a_page
 
 NOTHING = {"pages": 0, "facts": 0, "loads": 0, "notices": 0, "keys": set(), "files": []}

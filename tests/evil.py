@@ -14,12 +14,9 @@ from rq.job import Job, JobStatus
 from rq.registry import FailedJobRegistry
 from rq.results import Result
 
-from crawler.capabilities.content import warc
-from crawler.capabilities.content.options import FORMS
-from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import packed
 from crawler.core.html import link_codec
 from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.content_formats import FORMS
 from crawler.core.protocol import counters as recently
 from crawler.models import (
     ApiToken,
@@ -35,6 +32,9 @@ from crawler.models import (
     Schedule,
     Trap,
 )
+from crawler.storage.content import warc
+from crawler.storage.content.objects import packed
+from crawler.storage.content.shelf import Shelf, named
 from tests.factories import make_page
 
 MARK = "Zq7"

@@ -10,8 +10,6 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 from redis import Redis
 
-from crawler.capabilities.content import storage
-from crawler.capabilities.content.shelf import Shelf, named
 from crawler.core.access.credentials import parse
 from crawler.core.extraction.extractor import extract
 from crawler.core.html.link_codec import Occurrences, keys, packed
@@ -22,6 +20,8 @@ from crawler.encryption import seal
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import encode_member
 from crawler.models import Allowance, Crawl, Delivery, Notice, Page, PageFacts, PageLinks
+from crawler.storage.content import objects
+from crawler.storage.content.shelf import Shelf, named
 
 SITE = "https://example.com/"
 
@@ -198,5 +198,5 @@ def a_shop(*pages: str) -> Crawl:
 def kept_text(crawl: str) -> list[object]:
     """Where the text of a page is kept: `PageFacts.kept["text"]`."""
     shelf = Shelf(crawl, "batch")
-    places = shelf.put({"text": storage.packed(b"Hello")})
+    places = shelf.put({"text": objects.packed(b"Hello")})
     return list(named(places, shelf.clear())["text"])

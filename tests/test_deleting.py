@@ -17,7 +17,7 @@ from crawler.core.access.permissions import Scope
 from crawler.crawls import delete
 from crawler.models import Crawl
 from tests.api.calling import Caller, a_token
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.everywhere import NOTHING, a_crawl_everywhere, left_of
 from tests.factories import a_person
 from tests.management.calls import exit_code

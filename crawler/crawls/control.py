@@ -18,7 +18,6 @@ from redis.exceptions import RedisError
 from crawler import clock, conf, logs
 from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import groups_of
-from crawler.capabilities.content.storage import sweep
 from crawler.core.errors import BadInput
 from crawler.core.options.events import Event
 from crawler.core.pages.outcomes import Outcome
@@ -31,6 +30,7 @@ from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job, wake
 from crawler.reports.progress import came_to_nothing
 from crawler.storage import queries, writer
+from crawler.storage.content.objects import sweep
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from django.db.models import QuerySet
 
 from crawler import conf, logs
 from crawler.accounts import audit, logins
-from crawler.capabilities.content.storage import delete_of
 from crawler.core.options.schedule import MAX_KEEP_DAYS
 from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
@@ -24,6 +23,7 @@ from crawler.queueing import queues
 from crawler.queueing.wakeups import update_rescue_job
 from crawler.reports import result_cache
 from crawler.storage import sql, writer
+from crawler.storage.content.objects import delete_of
 
 DELETE_STEP_S = 0.1  # about the duration of a step, so that other crawls can write in between
 DELETE_ROWS_PER_TRANSACTION = 5000  # at most

@@ -25,7 +25,6 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.capabilities.content.storage import ObjectMissing, Reader, content_by
 from crawler.capabilities.hooks.on_page import PageHooks
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules
@@ -33,7 +32,7 @@ from crawler.core.html import links
 from crawler.core.html.document import document_of
 from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import HTML
+from crawler.core.pages.content_formats import HTML
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
 from crawler.core.text.controls import by_surface
@@ -44,6 +43,8 @@ from crawler.frontier.leases import Heartbeat
 from crawler.models import Crawl, KeptExtraction, Page, PageFacts
 from crawler.queueing import queues
 from crawler.storage import fields, queries
+from crawler.storage.content.kept import content_by
+from crawler.storage.content.objects import ObjectMissing, Reader
 from crawler.storage.fields import Reading
 
 log = logging.getLogger(__name__)

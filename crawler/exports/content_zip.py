@@ -7,15 +7,16 @@ from tempfile import SpooledTemporaryFile
 from typing import Unpack
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
-from crawler.capabilities.content.storage import ending_of, unpacked
 from crawler.core.errors import BadInput
-from crawler.core.pages.rendering import PICTURES
+from crawler.core.pages.content_formats import PICTURES
 from crawler.core.text.gzip import Broken
 from crawler.core.text.sanitize import file_name
 from crawler.exports.csv import record
 from crawler.exports.file import Sink
 from crawler.exports.rows import ExportFilter, check_kept, kept
 from crawler.models import Crawl, PageFacts
+from crawler.storage.content.kept import ending_of
+from crawler.storage.content.objects import unpacked
 
 MAX_FILES = 200_000  # the directory at the end of a ZIP is in memory until then: about 100 MB
 MAX_FILE_BYTES = 64 * 1024 * 1024

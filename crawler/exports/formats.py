@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol, Unpack
 
-from crawler.core.options.of_capabilities import HTML, MARKDOWN, TEXT, WARC
-from crawler.core.pages.rendering import PDF, SCREENSHOT
+from crawler.core.pages.content_formats import HTML, MARKDOWN, PDF, SCREENSHOT, TEXT, WARC
 from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
 from crawler.exports.file import Piece, format_by_name, gathered
 from crawler.exports.rows import ExportFilter

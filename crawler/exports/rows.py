@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from crawler.capabilities.content.storage import ObjectMissing, Place, Reader
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
 from crawler.core.options.of_capabilities import NEVER
@@ -21,6 +20,7 @@ from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page, PageFacts, PageLoad
 from crawler.storage import hook_calls
+from crawler.storage.content.objects import ObjectMissing, Place, Reader
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Unpack
 
-from crawler.capabilities.content import warc
-from crawler.capabilities.content.shelf import about
-from crawler.core.options.of_capabilities import WARC
+from crawler.core.pages.content_formats import WARC
 from crawler.exports.rows import ExportFilter, check_kept, kept
 from crawler.models import Crawl
+from crawler.storage.content import warc
+from crawler.storage.content.shelf import about
 
 
 def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:

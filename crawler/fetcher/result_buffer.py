@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from crawler import logs
-from crawler.capabilities.content.shelf import Shelf, lacks_room, named
 from crawler.core.protocol.lanes import SlotLane, lane_of_batch
 from crawler.core.protocol.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
+from crawler.storage.content.shelf import Shelf, lacks_room, named
 
 FLUSH_INTERVAL_S = 1.0
 FLUSH_ENDED_AFTER_S = 0.3  # if a slice has ended and there are many: its host waits for the next slice

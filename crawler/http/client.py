@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from crawler import clock, conf, encryption
 from crawler.core.access.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.access.credentials import Credentials
-from crawler.core.options.of_capabilities import WARC
+from crawler.core.pages.content_formats import WARC
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.urls.addresses import Proxy

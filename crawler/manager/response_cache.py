@@ -62,7 +62,7 @@ def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
 
 def _validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, str]]:
     """URL -> ETag and Last-Modified, of the responses whose content is still there."""
-    from crawler.capabilities.content import copies  # which loads warcio: only for crawls that keep content
+    from crawler.storage.content import copies  # which loads warcio: only for crawls that keep content
 
     known = response_cache.load(partition, urls)
     there = copies.existing(_object(place) for one in known.values() for place in one.result.kept.values())
@@ -85,7 +85,7 @@ def _contents(context: TickContext, partition: bytes, known: Mapping[str, Cached
     kept = {url: one.result.kept for url, one in known.items() if one.result.kept}
     if not kept:
         return none
-    from crawler.capabilities.content import copies  # as above
+    from crawler.storage.content import copies  # as above
 
     copied, has_room = copies.copied(str(context.id), kept)
     if not has_room:

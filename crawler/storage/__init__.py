@@ -9,6 +9,7 @@ page_loads      the statement of how pages loaded in a browser
 queries         reads of page rows
 quarantine      counts of traps
 variants        learns which parts of URLs make no difference
+content         the content of pages, in Django's storage
 response_cache  stored HTTP responses
 database        whether the tables are those of this version; timeouts of PostgreSQL sessions
 bulk            one statement for many rows

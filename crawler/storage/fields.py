@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from crawler.core.options.of_capabilities import HTML
+from crawler.core.pages.content_formats import HTML
 from crawler.core.pages.hook_calls import HookCall
 from crawler.models import Crawl, PageFacts
 from crawler.storage import hook_calls

@@ -6,8 +6,8 @@ from typing import Any
 
 from django import template
 
-from crawler.capabilities.content.storage import pages_with
-from crawler.core.pages.rendering import SCREENSHOT
+from crawler.core.pages.content_formats import SCREENSHOT
+from crawler.storage.content.kept import pages_with
 from crawler.web.navigation import NavigationLink, account_places, parts_of, places
 
 register = template.Library()

@@ -21,7 +21,7 @@ from crawler.core.access.permissions import Relation, Right, Scope, may
 from crawler.models import ApiToken, Crawl, Schedule
 from tests.api.calling import ROOT, Caller, a_token
 from tests.api.test_routes import asked, things_of
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.factories import a_crawl, a_group, a_page, an_allowance
 from tests.routes import API, ApiRoute
 

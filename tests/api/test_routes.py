@@ -17,7 +17,7 @@ from crawler.frontier.ready_queue import QueueItem
 from crawler.models import ApiToken, Channel, Crawl, PageFacts
 from crawler.queueing import queues
 from tests.api.calling import ROOT, Caller, a_token
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.factories import a_crawl, a_delivery, a_page, kept_text
 from tests.routes import API, ApiRoute
 from tests.web.crawl.test_schedules import a_schedule

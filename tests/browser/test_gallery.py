@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from crawler.accounts.login_links import first_account
-from crawler.capabilities.content.storage import packed
 from crawler.core.options.catalogue import CrawlOptions
+from crawler.storage.content.objects import packed
 from tests.browser.conftest import Web, press
 
 PHONE = {"width": 360, "height": 740}

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from crawler.accounts.login_links import first_account
 from tests.browser.conftest import PATIENCE, Web
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.evil import ADDRESSES, MARK, an_evil_crawl
 
 WATCH = """

@@ -25,7 +25,7 @@ from crawler.reports.receipt import receipt_of
 from crawler.reports.text import Verb
 from crawler.storage import sql
 from tests.bench import Bench
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.factories import a_finished_crawl, a_person
 from tests.manager.test_rescue_job import planted, start_a_worker
 from tests.site import page

@@ -20,8 +20,8 @@ from crawler.models import Crawl, HookCalls, KeptExtraction, PageFacts
 from crawler.queueing import queues
 from crawler.storage import fields
 from tests.bench import Bench
-from tests.capabilities.content.storages import kept_in
 from tests.capabilities.hooks.samples import name_of
+from tests.content_storages import kept_in
 from tests.management.calls import exit_code
 from tests.site import Reply, page
 

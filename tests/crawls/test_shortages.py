@@ -14,7 +14,6 @@ from django.utils import timezone
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
-from crawler.capabilities.content.storage import Reader
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage
 from crawler.crawls import control, holds
@@ -26,8 +25,9 @@ from crawler.reports.diagnosis import why_of
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.receipt import receipt_of
 from crawler.storage import writer
+from crawler.storage.content.objects import Reader
 from tests.bench import Bench
-from tests.capabilities.content.storages import FULL, kept_in
+from tests.content_storages import FULL, kept_in
 from tests.site import page
 
 CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}

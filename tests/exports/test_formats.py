@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.capabilities.content.options import FORMS
 from crawler.core.errors import BadInput
+from crawler.core.pages.content_formats import FORMS
 from crawler.exports.formats import FORMATS, format_of
 from tests.factories import make_crawl, make_linked_crawl
 

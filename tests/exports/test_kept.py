@@ -12,16 +12,16 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from crawler.capabilities.content import warc
-from crawler.capabilities.content.options import FORMS
-from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import packed
 from crawler.core.errors import BadInput
+from crawler.core.pages.content_formats import FORMS
 from crawler.core.text.sanitize import file_name
 from crawler.exports import content_zip
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, PageFacts
-from tests.capabilities.content.storages import kept_in
+from crawler.storage.content import warc
+from crawler.storage.content.objects import packed
+from crawler.storage.content.shelf import Shelf, named
+from tests.content_storages import kept_in
 from tests.factories import make_crawl, make_page
 
 PATHS = ("/", "/docs/intro.html", "/docs/", "/a/../../b?c=../x", "/missing")

@@ -16,7 +16,6 @@ from crawler.api.firecrawl.schemas import CrawlRequest
 from crawler.api.problems import Problem, read_json
 from crawler.api.schemas.start import Start
 from crawler.capabilities.browser.proxy_request import BadRequest, BadResponse, Request, returned
-from crawler.capabilities.content import warc
 from crawler.capabilities.extraction.xpath.evaluator import evaluate
 from crawler.core.access import credentials
 from crawler.core.channels import catalogue as channels
@@ -48,6 +47,7 @@ from crawler.http.body import ResponseStream
 from crawler.http.connection import Connection
 from crawler.http.errors import FetchError
 from crawler.http.warc_record import RecordingParser, recorded
+from crawler.storage.content import warc
 from tests.fuzz import seeds
 
 MEGABYTE = 1_000_000

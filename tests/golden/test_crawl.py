@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.access.permissions import Scope
-from crawler.core.pages.rendering import PICTURES
+from crawler.core.pages.content_formats import PICTURES
 from crawler.core.protocol.messages import PAGE
 from crawler.exports.formats import FORMATS
 from crawler.models import Page

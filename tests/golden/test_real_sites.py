@@ -25,7 +25,7 @@ from django.contrib.auth.models import User
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.access.permissions import Scope
-from crawler.core.options.of_capabilities import MARKDOWN
+from crawler.core.pages.content_formats import MARKDOWN
 from crawler.exports.formats import FORMATS
 from tests.api.calling import Caller, a_token
 from tests.golden.exported import Crawled, readable

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.capabilities.content import copies, storage
 from crawler.crawls.delete import delete
 from crawler.manager.tick import manage
 from crawler.models import Answer, Crawl, PageFacts
 from crawler.queueing import queues
+from crawler.storage.content import copies, storage
 from tests.bench import Bench
 from tests.manager.test_response_cache import Validating, rows, run
 from tests.site import Reply, moved, page

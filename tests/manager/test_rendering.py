@@ -11,7 +11,6 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawler.capabilities.browser.lanes import RENDER
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.content.storage import content_of
 from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import Resource
@@ -24,10 +23,11 @@ from crawler.models import Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import waits_because
 from crawler.reports.receipt import receipt_of
+from crawler.storage.content.kept import content_of
 from crawler.web.crawl.crawl_summary import receipt_rows
 from tests import site
 from tests.bench import Bench
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.rendering_twin import Browser, Crashed
 from tests.site import Reply
 

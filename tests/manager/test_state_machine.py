@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from crawler.core.pages.outcomes import Outcome
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.manager.machine.happenings import REACHED_BY, Variety
 from tests.manager.machine.hooked import ON_PAGE
 from tests.manager.machine.machine import MAX_ATTEMPTS

@@ -13,7 +13,7 @@ from crawler.core.urls.normalise import origin_of
 from crawler.frontier.robots import RobotsCache, RobotsEntry
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.evil import SITE, TEXTS, an_evil_crawl
 from tests.factories import a_person
 from tests.web.conftest import as_root

@@ -23,8 +23,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.api.v1 import api
-from crawler.capabilities.content.options import FORMS
 from crawler.core.access.permissions import Scope
+from crawler.core.pages.content_formats import FORMS
 from crawler.exports.formats import FORMATS
 from crawler.models import Channel, Crawl, Delivery, Page, Schedule
 from tests.api.calling import Caller, a_token

@@ -18,7 +18,7 @@ from redis import Redis
 from rq.worker import Worker
 from selectolax.lexbor import LexborHTMLParser
 
-from crawler.capabilities.content.options import FORMS
+from crawler.core.pages.content_formats import FORMS
 from crawler.models import Channel, Crawl, Delivery, Page, Schedule
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES

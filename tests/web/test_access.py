@@ -17,7 +17,7 @@ from django.utils import timezone
 from crawler.models import Crawl, Page, PageFacts, Schedule
 from crawler.web import urls
 from settings import urls as root_urls
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_group, a_page, a_person, kept_text
 from tests.routes import PEOPLE, WEB, WebRoute
 

@@ -17,7 +17,7 @@ from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
 from tests.api.calling import ROOT
 from tests.api.test_routes import things_of
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.routes import API, WEB
 from tests.web.test_access import patterns
 from tests.web.test_middleware import ERRORS, PLACE, STATIC, addresses

@@ -13,8 +13,7 @@ from crawler.accounts.tokens import make_token
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import Event
-from crawler.core.options.of_capabilities import MARKDOWN, TEXT
-from crawler.core.pages.rendering import SCREENSHOT
+from crawler.core.pages.content_formats import MARKDOWN, SCREENSHOT, TEXT
 from crawler.crawls import control
 from crawler.crawls.control import share
 from crawler.crawls.schedules import add_schedule

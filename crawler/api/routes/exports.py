@@ -17,15 +17,15 @@ from crawler.api.openapi import described
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
-from crawler.capabilities.content.storage import ObjectMissing, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Scope
-from crawler.core.options import of_capabilities as options
-from crawler.core.pages import rendering
+from crawler.core.pages import content_formats
 from crawler.core.text.gzip import Broken
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.exports.formats import FORMATS, Format, file_name, formats_for
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl, PageFacts
+from crawler.storage.content.kept import content_of, ending_of, is_kept, media_type_of
+from crawler.storage.content.objects import ObjectMissing
 
 PAGE_CONTENTS = {
     "text/plain": {"example": "# Documentation\n\nHow to use it.\n"},
@@ -40,12 +40,12 @@ content_router = Router(tags=["pages"])
 class Form(StrEnum):
     """The forms a page's content can be kept in."""
 
-    HTML = options.HTML
-    TEXT = options.TEXT
-    MARKDOWN = options.MARKDOWN
-    WARC = options.WARC
-    SCREENSHOT = rendering.SCREENSHOT
-    PDF = rendering.PDF
+    HTML = content_formats.HTML
+    TEXT = content_formats.TEXT
+    MARKDOWN = content_formats.MARKDOWN
+    WARC = content_formats.WARC
+    SCREENSHOT = content_formats.SCREENSHOT
+    PDF = content_formats.PDF
 
 
 @content_router.get(

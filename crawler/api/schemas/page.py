@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from ninja import Path, Schema
 from pydantic import Field, create_model
 
-from crawler.capabilities.content.storage import is_kept
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_fields import EXPORTED, PARENT, FieldTable, PageField, Sort, ValueType, fields_from
@@ -20,6 +19,7 @@ from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.page_load import load_of
 from crawler.reports.page_table import in_order_from
+from crawler.storage.content.kept import is_kept
 
 PageId = Annotated[int, Path(ge=0, le=MAX_KEY)]
 

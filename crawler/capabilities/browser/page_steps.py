@@ -13,9 +13,10 @@ from crawler.capabilities.browser.options import RenderOptions
 from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.result import Rendering
 from crawler.core.html import shells
-from crawler.core.options.of_capabilities import AUTO, WARC
+from crawler.core.options.of_capabilities import AUTO
+from crawler.core.pages.content_formats import PICTURES, WARC
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.rendering import PICTURES, UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
+from crawler.core.pages.rendering import UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
 from crawler.core.protocol.added_links import with_links
 from crawler.core.protocol.messages import SITEMAP, PageResult, PageTask
 from crawler.core.urls.normalise import normalise

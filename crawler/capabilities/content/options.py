@@ -9,11 +9,9 @@ from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.options.conflicts import Conflict, chosen, has, lacks, none_of
 from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, Several, option
-from crawler.core.options.of_capabilities import HTML, MARKDOWN, TEXT, WARC
-from crawler.core.pages.rendering import JPEG, PDF, PICTURES, PNG, SCREENSHOT, VIEWPORT, WEBP, WHOLE_PAGE
+from crawler.core.pages.content_formats import FORMS, HTML, MARKDOWN, PDF, PICTURES, SCREENSHOT, TEXT, WARC
+from crawler.core.pages.rendering import JPEG, PNG, VIEWPORT, WEBP, WHOLE_PAGE
 from crawler.core.text.controls import by_surface
-
-FORMS = (HTML, TEXT, MARKDOWN, WARC, *PICTURES)
 
 CONTENT = OptionGroup(
     *("Content", "HTML, text, Markdown, WARC, screenshots, PDF", "extracted fields and kept content", 150),

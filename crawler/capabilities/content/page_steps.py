@@ -11,16 +11,16 @@ from typing import Self
 import msgspec
 from rq.timeouts import BaseTimeoutException
 
-from crawler.capabilities.content import warc
-from crawler.capabilities.content.shelf import NOT_KEPT
-from crawler.capabilities.content.storage import packed
 from crawler.core.html.main_content import Readable
-from crawler.core.options import of_capabilities as options
+from crawler.core.pages import content_formats
+from crawler.core.pages.content_formats import PICTURES
 from crawler.core.pages.outcomes import Outcome, of_status
-from crawler.core.pages.rendering import PICTURES
 from crawler.fetcher.page_step import PageStep, SliceContext, Stage, Visit
 from crawler.http.fetcher import anything_named
 from crawler.http.warc_record import RecordedExchange
+from crawler.storage.content import warc
+from crawler.storage.content.objects import packed
+from crawler.storage.content.shelf import NOT_KEPT
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class ContentStep(PageStep):
 
     def __init__(self, forms: tuple[str, ...]) -> None:
         self._writers = {form: writer for form, writer in _WRITERS.items() if form in forms}
-        if options.WARC in forms:  # an archive has the bodies of every content type
+        if content_formats.WARC in forms:  # an archive has the bodies of every content type
             self.wants = anything_named
 
     @classmethod
@@ -115,10 +115,10 @@ def _picture(form: str, page: _Page) -> bytes | str | None:
 
 
 _WRITERS: dict[str, Callable[[_Page], bytes | str | None]] = {
-    options.HTML: _html,
-    options.MARKDOWN: _markdown,
-    options.TEXT: _text,  # behind Markdown, for it takes the tree apart
-    options.WARC: _exchange,
+    content_formats.HTML: _html,
+    content_formats.MARKDOWN: _markdown,
+    content_formats.TEXT: _text,  # behind Markdown, for it takes the tree apart
+    content_formats.WARC: _exchange,
     **{form: partial(_picture, form) for form in PICTURES},
 }
 """Content format -> its writer, in this order."""

@@ -7,7 +7,7 @@ from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import check_selector
 from crawler.core.options.conflicts import Conflict, all_of, chosen, has
 from crawler.core.options.kinds import OptionGroup, OptionSet, Text, option
-from crawler.core.options.of_capabilities import WARC
+from crawler.core.pages.content_formats import WARC
 from crawler.core.urls.normalise import parse_user_url
 
 _FIRST = ("login_url", "login_fields", "login_check")

@@ -13,9 +13,6 @@ NEVER, AUTO, ALWAYS = "never", "auto", "always"
 SCRAPY = "scrapy"
 """`engine`."""
 
-HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
-"""`keep`."""
-
 
 class CapabilityOptions(Part):
     """Has no fields but for type checkers: the capabilities give them."""

@@ -18,9 +18,6 @@ NEVER_SENT = frozenset({"ping", "cspreport"})
 STREAMS = frozenset({"eventsource", "websocket"})
 """Kinds of requests that have no end, so no page waits for it."""
 
-SCREENSHOT, PDF = "screenshot", "pdf"
-PICTURES = (SCREENSHOT, PDF)
-"""The formats of kept content that are pictures of a rendered page."""
 VIEWPORT, WHOLE_PAGE = "viewport", "page"
 """What a screenshot shows."""
 WEBP, PNG, JPEG = "webp", "png", "jpeg"

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.capabilities.content.storage import pages_with
 from crawler.core.options.of_capabilities import AUTO
-from crawler.core.pages.rendering import SCREENSHOT
+from crawler.core.pages.content_formats import SCREENSHOT
 from crawler.models import Page
 from crawler.reports import text
 from crawler.reports.catalogue.page_queries import answer
+from crawler.storage.content.kept import pages_with
 from crawler.web.crawl.crawls import visible_crawl
 from crawler.web.decorators import page
 from crawler.web.tables.paging import paged

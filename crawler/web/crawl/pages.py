@@ -14,11 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.capabilities.content.storage import ObjectMissing, content_of, ending_of, is_kept, media_type_of
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, ServiceDown
-from crawler.core.options import of_capabilities as options
-from crawler.core.pages.rendering import PDF, PICTURES, SCREENSHOT
+from crawler.core.pages import content_formats
+from crawler.core.pages.content_formats import PDF, PICTURES, SCREENSHOT
 from crawler.core.text.gzip import Broken
 from crawler.core.urls.normalise import href_of
 from crawler.crawls.retry import release
@@ -30,6 +29,8 @@ from crawler.reports.links import dead_letters, knows_orphans, orphans
 from crawler.reports.page_detail import LINKS, page_report
 from crawler.reports.text import Reply
 from crawler.storage.additions import NOT_AGAIN
+from crawler.storage.content.kept import content_of, ending_of, is_kept, media_type_of
+from crawler.storage.content.objects import ObjectMissing
 from crawler.web.crawl.control import LONGEST_ID, NO_REDIS, redirect_with
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.decorators import page
@@ -177,7 +178,7 @@ def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) 
         content = content_of(facts, form)
     except (ObjectMissing, Broken) as error:
         return _guarded(HttpResponse(f"This cannot be shown: {error}.\n", status=410, content_type="text/plain"))
-    to_save = form in (options.WARC, PDF) or "download" in request.GET
+    to_save = form in (content_formats.WARC, PDF) or "download" in request.GET
     kind = media_type_of(form, crawl)
     if to_save and form not in PICTURES:
         kind = "application/octet-stream"

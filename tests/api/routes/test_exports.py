@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.capabilities.content.options import FORMS
-from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import packed
+from crawler.core.pages.content_formats import FORMS
 from crawler.models import Crawl, Page, PageFacts
+from crawler.storage.content.objects import packed
+from crawler.storage.content.shelf import Shelf, named
 from tests.api.calling import Caller
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_page, make_linked_crawl
 from tests.site import Site
 

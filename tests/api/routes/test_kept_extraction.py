@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from crawler.models import Crawl, KeptExtraction, PageFacts
 from tests.api.calling import Caller
 from tests.bench import Bench, _uses_database_and_redis, bench, database_and_redis, handlers_are_put_back
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.site import page
 
 __all__ = ["_uses_database_and_redis", "bench", "database_and_redis", "handlers_are_put_back"]  # fixtures

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.content.storage import Reader
 from crawler.core.pages.rendering import RenderChoices
 from crawler.models import Page, PageFacts
+from crawler.storage.content.objects import Reader
 from tests import site
 from tests.bench import Bench
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 from tests.manager.test_rendering import come, work
 from tests.rendering_twin import Browser
 

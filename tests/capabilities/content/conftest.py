@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.bench import bench, database_and_redis, handlers_are_put_back
-from tests.capabilities.content.storages import kept_in
+from tests.content_storages import kept_in
 
 __all__ = ["bench", "database_and_redis", "handlers_are_put_back"]
 

@@ -12,18 +12,17 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler import crashpoints
-from crawler.capabilities.content.options import FORMS
-from crawler.capabilities.content.storage import Reader, objects_of, sweep
 from crawler.core.errors import ServiceDown
+from crawler.core.pages.content_formats import FORMS, PICTURES
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.rendering import PICTURES
 from crawler.crawls.delete import delete
 from crawler.fetcher.loop import fetch
 from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Page, PageFacts
 from crawler.queueing import queues
+from crawler.storage.content.objects import Reader, objects_of, sweep
 from tests.bench import Bench
-from tests.capabilities.content.storages import AWAY, kept_in
+from tests.content_storages import AWAY, kept_in
 from tests.site import Reply, moved, page
 
 HOME = "<title>Home</title><body><nav>Menu</nav><main><h1>Hello</h1><p>One <a href='/b'>two</a></p></main>"

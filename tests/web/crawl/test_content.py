@@ -11,13 +11,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.capabilities.content import warc
-from crawler.capabilities.content.options import FORMS
-from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import packed
 from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.content_formats import FORMS
 from crawler.models import Crawl, Page, PageFacts
-from tests.capabilities.content.storages import kept_in
+from crawler.storage.content import warc
+from crawler.storage.content.objects import packed
+from crawler.storage.content.shelf import Shelf, named
+from tests.content_storages import kept_in
 from tests.factories import SITE, a_finished_crawl, a_page
 
 HTML = "<script>alert('Grüße')</script>".encode("latin-1")

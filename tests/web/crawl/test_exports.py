@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.capabilities.content.options import FORMS
 from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.content_formats import FORMS
 from crawler.core.pages.outcomes import Outcome
 from crawler.exports import sitemap
 from crawler.exports.file import MIN_PIECE_SIZE

@@ -8,8 +8,8 @@ import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import ObjectMissing, Reader, folder_of, storage
+from crawler.storage.content.objects import ObjectMissing, Reader, folder_of, storage
+from crawler.storage.content.shelf import Shelf, named
 
 log = logging.getLogger(__name__)
 

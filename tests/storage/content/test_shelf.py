@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from crawler.capabilities.content.shelf import Shelf, named
-from crawler.capabilities.content.storage import ObjectMissing, Reader, delete_of, objects_of, packed, unpacked
 from crawler.core.errors import ServiceDown
 from crawler.core.text.gzip import Broken
-from tests.capabilities.content.storages import AWAY, FULL, kept_in
+from crawler.storage.content.objects import ObjectMissing, Reader, delete_of, objects_of, packed, unpacked
+from crawler.storage.content.shelf import Shelf, named
+from tests.content_storages import AWAY, FULL, kept_in
 
 
 def kept(shelf: Shelf, *contents: dict[str, bytes | str]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from crawler.capabilities.content import warc
+from crawler.storage.content import warc
 
 REQUEST = ("GET /a?b=1 HTTP/1.1", [("Host", "example.com"), ("User-Agent", "Tester/1")])
 BODY = "<p>Grüße".encode()

@@ -15,16 +15,11 @@ from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
-from django.db.models import QuerySet
 
 from crawler import clock
-from crawler.capabilities.content.options import FORMS
 from crawler.core.errors import ServiceDown
-from crawler.core.html import charsets
-from crawler.core.options import of_capabilities as options
-from crawler.core.pages import rendering
 from crawler.core.text.gzip import Broken
-from crawler.models import Crawl, Page, PageFacts
+from crawler.models import PageFacts
 
 Place = tuple[str, int, int]
 """Object, offset and length in bytes."""
@@ -166,68 +161,6 @@ def unpacked(member: bytes, at_most: int) -> bytes:
             return stream.read(at_most)
     except (OSError, EOFError) as error:
         raise Broken(f"the stored content is damaged: {error}") from error
-
-
-MAX_CONTENT_BYTES = 64 * 1024 * 1024  # of a page's content that are served
-ENDINGS = {
-    options.HTML: "html",
-    options.TEXT: "txt",
-    options.MARKDOWN: "md",
-    options.WARC: "warc.gz",
-    rendering.PDF: "pdf",
-    rendering.WEBP: "webp",
-    rendering.PNG: "png",
-    rendering.JPEG: "jpg",
-}
-"""Content format, or format of a screenshot -> the ending of a file's name."""
-
-
-def ending_of(form: str, crawl: Crawl) -> str:
-    return ENDINGS[crawl.chosen.screenshot_format if form == rendering.SCREENSHOT else form]
-
-
-def media_type_of(form: str, crawl: Crawl) -> str:
-    """The type of the content as `content_of` returns it; of text whose markup must not be read, plain text."""
-    match form:
-        case options.WARC:
-            return "application/octet-stream"
-        case rendering.SCREENSHOT:
-            return f"image/{crawl.chosen.screenshot_format}"
-        case rendering.PDF:
-            return "application/pdf"
-    return "text/plain; charset=utf-8"
-
-
-def is_kept(facts: PageFacts, form: str) -> bool:
-    """Whether the page is stored in this format; if not, its facts say why."""
-    return form in FORMS and isinstance(facts.kept.get(form), list)
-
-
-def pages_with(crawl: Crawl, form: str) -> QuerySet[Page]:
-    """The pages stored in this format."""
-    return Page.objects.filter(facts__crawl=crawl, **{f"facts__kept__{form}__0__isnull": False})
-
-
-def content_of(facts: PageFacts, form: str) -> bytes:
-    """The page's content in this format: text in UTF-8, WARC records, or a picture. Raises ObjectMissing, and
-    Broken if it is damaged."""
-    with Reader() as reader:
-        return content_by(reader, facts, form)
-
-
-def content_by(reader: Reader, facts: PageFacts, form: str) -> bytes:
-    """The same by a reader, which is faster for many pages."""
-    name, offset, length = facts.kept[form]
-    member = reader.read((str(name), int(str(offset)), int(str(length))))
-    if form == options.WARC:
-        return member
-    content = unpacked(member, MAX_CONTENT_BYTES)
-    return charsets.utf_8(content, _content_type(facts.headers)) if form == options.HTML else content
-
-
-def _content_type(headers: str) -> str:
-    lines = (line.partition(":") for line in headers.splitlines())
-    return next((value.strip() for name, _, value in lines if name.lower() == "content-type"), "")
 
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from typing import Any
 from rq.timeouts import BaseTimeoutException
 
 from crawler import conf
-from crawler.capabilities.content import storage, warc
-from crawler.core.options.of_capabilities import WARC
+from crawler.core.pages.content_formats import WARC
+from crawler.storage.content import objects, warc
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class _Object:
         self._stream.seek(self.length)
         self._stream.truncate()
         self._stream.seek(0)
-        return storage.save(self.name, self._stream)
+        return objects.save(self.name, self._stream)
 
     def close(self) -> None:
         self._stream.close()
@@ -65,7 +65,7 @@ class Shelf:
         self._objects: dict[str, _Object] = {}
         self._numbers = count(1)
         self._largest = conf.content_object_bytes()
-        self.has_room = not storage.is_full()
+        self.has_room = not objects.is_full()
 
     @property
     def is_full(self) -> bool:
@@ -99,7 +99,7 @@ class Shelf:
 
     def _new(self, form: str) -> _Object:
         ending = "warc.gz" if form == WARC else f"{form}.gz"
-        name = f"{storage.folder_of(self._crawl)}/{self._batch}-{next(self._numbers)}.{ending}"
+        name = f"{objects.folder_of(self._crawl)}/{self._batch}-{next(self._numbers)}.{ending}"
         return _Object(name, warc.info(name.rpartition("/")[2], about()) if form == WARC else b"")
 
     def _saved(self, item: _Object) -> str | None:
