@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TypeVar
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
-    "browser": ("options", "lanes", "page_steps"),
-    "hooks": ("page_steps",),
-    "scrapy": ("options", "lanes", "page_steps"),
+    "browser": ("options", "lanes", "page_steps", "page_rows"),
+    "hooks": ("page_steps", "page_rows"),
+    "scrapy": ("options", "lanes", "page_steps", "page_rows"),
     "cache": ("options",),
     "extraction": ("options", "page_steps"),
     "content": ("options", "page_steps"),

@@ -5,7 +5,7 @@ deaths          what it writes when a worker died
 additions       a part of it: pages that users add or open again
 counters        the counters of a crawl's row
 sql             the statements of both, and the pages requested per user and day
-page_loads      the statement of how pages loaded in a browser
+page_rows       what capabilities store of pages
 queries         reads of page rows
 quarantine      counts of traps
 variants        learns which parts of URLs make no difference
@@ -15,5 +15,4 @@ database        whether the tables are those of this version; timeouts of Postgr
 bulk            one statement for many rows
 fields          replaces extracted fields of closed pages
 hook_calls      counts calls of hooks
-spider_requests pages that a user's spider yielded requests for
 """

@@ -19,8 +19,8 @@ from crawler.core.protocol.retries import expiry
 from crawler.core.url_lists.entries import Entry
 from crawler.core.url_lists.wanted import PageRequest
 from crawler.core.urls.normalise import key_of
-from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad
-from crawler.storage import queries, sql
+from crawler.models import Crawl, Page, PageFacts, PageLinks
+from crawler.storage import page_rows, queries, sql
 from crawler.storage.bulk import is_among
 from crawler.storage.counters import CounterChange, change_of
 from crawler.storage.queries import OpenPage
@@ -205,8 +205,9 @@ def _open_again(crawl: Crawl, ids: Sequence[int], places: Places, change: Counte
     traps from a page's second response."""
     rows = Page.objects.filter(is_among("id", ids), crawl_id=crawl.id)
     _count_reopened(crawl, rows, change)
-    for table in (PageLinks, PageFacts, PageLoad):
+    for table in (PageLinks, PageFacts):
         table.objects.filter(is_among("page_id", ids))._raw_delete(table.objects.db)
+    page_rows.delete(crawl.id, ids, of_results_only=True)
     change.priorities.update(rows.order_by().values_list("priority", flat=True).distinct())
     change.priorities.update(_priorities(places[page] for page in ids))
     rows.update(

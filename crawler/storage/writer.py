@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
@@ -27,8 +28,8 @@ from crawler.core.protocol.retries import expiry, is_dead_letter
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
-from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad, Trap
-from crawler.storage import hook_calls, page_loads, quarantine, queries, spider_requests, sql
+from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
+from crawler.storage import page_rows, quarantine, queries, sql
 from crawler.storage.bulk import POSTGRESQL, is_among
 from crawler.storage.counters import CounterChange, change_of
 
@@ -103,8 +104,7 @@ def apply(
             redirected = [page for page in found if page.hops] if row.chosen.max_depth is not None else []
             _move_up_redirect_targets(redirected, row, change)
             judged = quarantine.sort_out(row, found, change.new_results)
-            if row.chosen.spider:
-                spider_requests.store(crawl, judged.pages)
+            page_rows.store(crawl, sorted(change.results, key=attrgetter("id")), judged.pages)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
             for ids in _chunks(judged.reopened):
@@ -174,8 +174,7 @@ def delete_rows(crawl: UUID, after: int, at_most: int) -> int | None:
     with transaction.atomic():
         PageLinks.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLinks.objects.db)
         PageFacts.objects.filter(is_among("page_id", page_ids))._raw_delete(PageFacts.objects.db)
-        PageLoad.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLoad.objects.db)
-        spider_requests.delete_of(crawl, page_ids)
+        page_rows.delete(crawl, page_ids)
         Page.objects.filter(is_among("id", page_ids))._raw_delete(Page.objects.db)  # nothing refers to a page row
     return page_ids[-1]
 
@@ -216,8 +215,6 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange, no
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
         sql.store_links(crawl, (of_page[page] for page in closed))
         sql.store_facts(crawl, (of_page[page] for page in closed))
-        page_loads.store(crawl, (of_page[page] for page in closed))
-        hook_calls.store(crawl, (call for page in sorted(closed) for call in of_page[page].hooks))
         change.results += [result for page, result in of_page.items() if page in closed]
         change.repeated.update(page for page, had in had_answer.items() if had)
     return closed

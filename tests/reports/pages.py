@@ -10,7 +10,7 @@ from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
-from crawler.storage import page_loads, sql
+from crawler.storage import page_rows, sql
 from tests.factories import make_page
 
 NO_LINKS: Mapping[str, str] = {}
@@ -36,5 +36,5 @@ def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **mor
     )
     sql.store_links(crawl.pk, [result])
     sql.store_facts(crawl.pk, [result])
-    page_loads.store(crawl.pk, [result])
+    page_rows.store(crawl.pk, [result], [])
     return page

@@ -1,15 +1,18 @@
-"""Stores how pages loaded in a browser, for transactions of the writer."""
+"""Stores how pages loaded in a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
 
 from crawler.core.pages.page_load import PageLoad
+from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
-from crawler.storage.bulk import Row, Statement
+from crawler.models import PageLoad as PageLoadRow
+from crawler.storage.bulk import Row, Statement, is_among
+from crawler.storage.page_rows import PageRows
 from crawler.storage.sql import as_json, stored_id
 
 _COLUMNS = {
@@ -34,10 +37,14 @@ _STORE = Statement(
 )
 
 
-def store(crawl: UUID, results: Iterable[PageResult]) -> None:
+def _store(crawl: UUID, closings: Sequence[PageResult], found: Sequence[Discovery]) -> None:
     """Store the loads of those pages that a browser rendered, in place of earlier ones; without any, no statement."""
     crawl_id = stored_id(crawl)
-    _STORE.run([_row(result.id, crawl_id, result.load) for result in results if result.load is not None])
+    _STORE.run([_row(result.id, crawl_id, result.load) for result in closings if result.load is not None])
+
+
+def _delete(crawl: UUID, page_ids: Sequence[int]) -> None:
+    PageLoadRow.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLoadRow.objects.db)
 
 
 def _row(page: int, crawl_id: object, load: PageLoad) -> Row:
@@ -50,3 +57,6 @@ def _row(page: int, crawl_id: object, load: PageLoad) -> Row:
         "console": as_json(load.console),
         "requests": as_json(requests),
     }
+
+
+PAGE_ROWS = (PageRows(_store, _delete, is_of_result=True),)

@@ -1,0 +1,42 @@
+"""What capabilities store of pages beside the rows of the kernel, in the transactions of the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from uuid import UUID
+
+from crawler import registry
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PageResult
+
+
+@dataclass(frozen=True)
+class PageRows:
+    """One capability's."""
+
+    store: Callable[[UUID, Sequence[PageResult], Sequence[Discovery]], None]
+    """Called with the crawl, the results that closed pages, in the order of their pages, and the pages that were found
+    and are inserted afterwards. The crawl's row is locked."""
+
+    delete: Callable[[UUID, Sequence[int]], None] | None = None
+    """Called with the crawl and pages that are about to be deleted; None if the rows are deleted with the crawl."""
+
+    is_of_result: bool = False  # they are also deleted when their page is opened again
+
+
+@cache
+def _all() -> tuple[PageRows, ...]:
+    return registry.entries("page_rows", PageRows)
+
+
+def store(crawl: UUID, closings: Sequence[PageResult], found: Sequence[Discovery]) -> None:
+    for rows in _all():
+        rows.store(crawl, closings, found)
+
+
+def delete(crawl: UUID, page_ids: Sequence[int], *, of_results_only: bool = False) -> None:
+    for rows in _all():
+        if rows.delete is not None and (rows.is_of_result or not of_results_only):
+            rows.delete(crawl, page_ids)
