@@ -13,12 +13,12 @@ class CrawlerConfig(AppConfig):
     def ready(self) -> None:
         from crawler import checks
         from crawler.accounts import account_changes
-        from crawler.capabilities.hooks import loading
+        from crawler.core.protocol.page_readers import reader_names
         from crawler.queueing import job_guard
         from crawler.storage import database  # they need the models
 
         job_guard.install()
-        loading.loaded()  # a hook that cannot be imported stops the start
+        reader_names()  # a hook that cannot be imported stops the start
         checks.register_all()
         account_changes.watch()
         database.apply_session_limits()

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
     "browser": ("options", "lanes", "page_steps", "page_rows"),
-    "hooks": ("page_steps", "page_rows"),
+    "hooks": ("page_steps", "page_rows", "page_readers", "subscribers"),
     "scrapy": ("options", "lanes", "page_steps", "page_rows"),
     "cache": ("options",),
     "extraction": ("options", "page_steps"),

@@ -25,7 +25,6 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.capabilities.hooks.on_page import PageHooks
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.html import links
@@ -35,6 +34,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.content_formats import HTML
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
+from crawler.core.protocol.page_readers import page_readers, reader_names
 from crawler.core.text.controls import by_surface
 from crawler.core.text.gzip import Broken
 from crawler.crashpoints import crash_point
@@ -64,7 +64,7 @@ NOTHING_TO_DO = "There is nothing to extract: give extraction rules, or name a h
 
 def is_possible(options: CrawlOptions) -> bool:
     """Whether a crawl with these options has something to extract again."""
-    return HTML in options.keep and bool(options.fields or PageHooks.of(""))
+    return HTML in options.keep and bool(options.fields or reader_names())
 
 
 def start(crawl: Crawl, rules: Sequence[FieldRule] = ()) -> KeptExtraction:
@@ -193,11 +193,11 @@ def _read_pages(crawl: Crawl, pages: Sequence[Page]) -> _Step:
     from crawler.http.fetcher import is_html  # it loads an HTTP parser, which reconcile does without
 
     facts = PageFacts.objects.in_bulk([page.id for page in pages])
-    hooks, ends, step = PageHooks.of(str(crawl.id)), time.monotonic() + STEP_S, _Step(0)
+    ends, step = time.monotonic() + STEP_S, _Step(0)
     with Reader() as reader:
         for page in pages:
             known = facts.get(page.id)
-            reading = _read(page, known, crawl.chosen.fields, hooks, reader) if known is not None else None
+            reading = _read(page, known, crawl.chosen.fields, reader) if known is not None else None
             if reading is not None:
                 step.readings.append(reading)
             elif page.outcome == Outcome.SUCCESS and is_html(page.content_type or "text/html"):
@@ -208,10 +208,8 @@ def _read_pages(crawl: Crawl, pages: Sequence[Page]) -> _Step:
     return step
 
 
-def _read(
-    page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], hooks: PageHooks, reader: Reader
-) -> Reading | None:
-    """What the rules and hooks find; None if there is no kept HTML that can be read."""
+def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Reader) -> Reading | None:
+    """What the rules and capabilities find; None if there is no kept HTML that can be read."""
     place = facts.kept.get(HTML)
     if not isinstance(place, list):
         return None
@@ -234,7 +232,8 @@ def _read(
     )
     if rules:
         result = msgspec.structs.replace(result, facts=_extracted(html, page.url, rules))
-    result = hooks.applied(result, page.url, html, kept=True)
+    for page_reader in page_readers():
+        result = page_reader.read(str(page.crawl_id), result, page.url, html)
     return Reading(page.id, place, result.facts.fields, result.facts.notes, result.hooks)
 
 

@@ -15,6 +15,5 @@ slot_watch     ends requests whose slot is about to expire
 result_buffer  gathers results and leaves them for the manager
 pool           keep-alive connections for the next slice of a host
 work_stealing  takes other jobs while the batch is blocked
-preview        extraction rules tried on one page
 hand_back      batches of a newer version are handed back
 """

@@ -86,6 +86,14 @@ class Stage(IntEnum):
     STORE = 5  # of the page as it is then
 
 
+class CannotPrepare(Exception):
+    """`str` says why, for users; `url` is the page that could not be used."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(reason)
+        self.url = url
+
+
 class PageStep:
     """One for each slice whose crawl needs it. Each method is called with one page after the other, those that a step
     does not have not at all. A result that is returned is that of the page, which then goes through no further step.
@@ -98,6 +106,11 @@ class PageStep:
     def of(cls, context: SliceContext) -> Self | None:
         """None if the crawl does not need it. May raise `MissingHere` and `CannotWork`."""
         raise NotImplementedError
+
+    @classmethod
+    def prepare(cls, policy: FetchPolicy, fetcher: HttpFetcher, wait: Callable[[], bool]) -> None:
+        """Called before a page is fetched without a crawl, to try something on it. `wait` waits until a request may be
+        sent; False: that takes too long. Raises CannotPrepare."""
 
     def around(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
         """The result of a page or sitemap, by `fetch`, which asks robots.txt and goes through all steps.
@@ -131,6 +144,12 @@ class PageStep:
 def _kinds() -> list[type[PageStep]]:
     kinds = cast("tuple[type[PageStep], ...]", registry.entries("page_steps", type))
     return sorted(kinds, key=lambda kind: kind.stage)
+
+
+def prepare(policy: FetchPolicy, fetcher: HttpFetcher, wait: Callable[[], bool]) -> None:
+    """Do what the crawl's steps do before its first page. Raises CannotPrepare."""
+    for kind in _kinds():
+        kind.prepare(policy, fetcher, wait)
 
 
 def steps_of(context: SliceContext) -> tuple[PageStep, ...]:

@@ -10,7 +10,6 @@ from uuid import UUID
 import msgspec
 
 from crawler import conf, encryption
-from crawler.capabilities.hooks.loading import ON_PAGE, names_with
 from crawler.core.access.credentials import to_json
 from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import Shortage
@@ -18,6 +17,7 @@ from crawler.core.pages import cache_policy
 from crawler.core.pages.cache_policy import CachedResponse
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
+from crawler.core.protocol.page_readers import reader_names
 from crawler.crawls.holds import note_shortage
 from crawler.manager.context import TickContext
 from crawler.storage import queries, response_cache
@@ -161,7 +161,7 @@ def _partition(context: TickContext) -> bytes:
         sent = to_json(encryption.opened(sealed)) + conf.secret_key().encode() if sealed else b""
     except SealBroken:
         sent = sealed.encode()
-    return cache_policy.cache_partition(context.options, sent, names_with(ON_PAGE))
+    return cache_policy.cache_partition(context.options, sent, reader_names())
 
 
 def _urls(crawl: UUID, ids: Iterable[int]) -> dict[int, str]:

@@ -3,7 +3,7 @@
 models         the tables of notices
 outbox         writes deliveries in the transaction that makes them true; claims and results of attempts
 delivery       sends what is due, and sends again on request
-hook_calls     calls of the operator's hooks, which are delivered like notices
+subscribers    what capabilities do after an event, delivered like notices
 user_channels  channels of an account
 webhook_secrets  what webhooks are signed with
 send           sends one message: a POST request or an e-mail

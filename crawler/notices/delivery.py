@@ -19,7 +19,7 @@ from crawler.accounts import audit
 from crawler.accounts.permissions import installation_hosts, private_hosts_of
 from crawler.core.channels.kind import Message
 from crawler.core.errors import SealBroken
-from crawler.core.options.events import HOOK, Event
+from crawler.core.options.events import Event
 from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
 from crawler.encryption import opened_address
@@ -27,9 +27,10 @@ from crawler.exports.rows import page_rows
 from crawler.frontier.leases import Heartbeat
 from crawler.http.fetcher import Limits
 from crawler.models import Crawl, Delivery, Notice
-from crawler.notices import hook_calls, outbox
+from crawler.notices import outbox
 from crawler.notices.outbox import CLAIM_TTL_S
 from crawler.notices.send import TransportError, send
+from crawler.notices.subscribers import subscribers
 from crawler.notices.webhook_secrets import secrets_for
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job
@@ -155,7 +156,7 @@ def _attempt(delivery: Delivery, limits: Limits | None = None) -> str:
     crash_point("notify: claimed")
     try:
         with Heartbeat(partial(_renew, delivery), every=CLAIM_TTL_S / 4):
-            answer = hook_calls.make(delivery) if delivery.transport == HOOK else deliver(delivery, limits)
+            answer = _deliver(delivery, limits)
     except TransportError as error:
         outbox.mark_failed(delivery.id, clock.now(), str(error), permanent=error.permanent)
         return "failed"
@@ -171,6 +172,13 @@ def _attempt(delivery: Delivery, limits: Limits | None = None) -> str:
         return ""
     outbox.mark_delivered(delivery.id, clock.now(), answer)
     return "delivered"
+
+
+def _deliver(delivery: Delivery, limits: Limits | None) -> str | None:
+    """What the receiver answered, in one line; None if a part of the delivery is left."""
+    deliverers = {subscriber.transport: subscriber.deliver for subscriber in subscribers()}
+    own = deliverers.get(delivery.transport)
+    return deliver(delivery, limits) if own is None else own(delivery)
 
 
 def _has_pending() -> bool:

@@ -14,14 +14,14 @@ from uuid import UUID, uuid5
 from django.db.models import F, QuerySet
 
 from crawler import clock
-from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, names_with
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.errors import SealBroken
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.events import ENDS, HOOK, Event
+from crawler.core.options.events import ENDS, Event
 from crawler.core.protocol.messages import PageResult
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
+from crawler.notices.subscribers import subscribers
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
 from crawler.storage.writer import OnClosed
@@ -74,12 +74,12 @@ def mark_delivered(delivery_id: UUID, now: datetime, answer: str) -> None:
 
 
 def note_call(delivery_id: UUID, place: int, tries: int) -> None:
-    """Note which call of a hook is made next, and how often it was begun."""
+    """Note which part of a delivery is made next, and how often it was begun."""
     Delivery.objects.filter(id=delivery_id).update(place=place, tries=tries)
 
 
 def put_back(delivery_id: UUID, now: datetime) -> None:
-    """The attempt made some of the calls of a hook; the others are due."""
+    """The attempt made a part of the delivery; the rest is due."""
     Delivery.objects.filter(id=delivery_id, state=Delivery.PENDING).update(due_at=now)
 
 
@@ -121,9 +121,9 @@ class NoticeReceiver:
 
 
 def receivers_of(crawl: Crawl, event: Event) -> list[NoticeReceiver]:
-    """Each receiver once, whether named by the crawl, a channel, or both; and the hooks that are called for it."""
+    """Each receiver once, whether named by the crawl, a channel, or both; and what capabilities do then."""
     found: dict[tuple[str, str], NoticeReceiver] = {}
-    for to in (*_crawl_receivers(crawl.chosen, event), *_account_receivers(crawl, event), *_hooks(event)):
+    for to in (*_crawl_receivers(crawl.chosen, event), *_account_receivers(crawl, event), *_subscribed(event)):
         found.setdefault((to.transport, _decrypted(to.stored_address)), to)
     return list(found.values())
 
@@ -145,9 +145,9 @@ def _account_receivers(crawl: Crawl, event: Event) -> Iterator[NoticeReceiver]:
             yield NoticeReceiver(channel.transport, channel.address, channel.id)
 
 
-def _hooks(event: Event) -> Iterator[NoticeReceiver]:
-    method = ON_CLOSED if event is Event.PAGE else ON_FINISHED if event in ENDS else ""
-    return (NoticeReceiver(HOOK, name) for name in names_with(method))
+def _subscribed(event: Event) -> Iterator[NoticeReceiver]:
+    for subscriber in subscribers():
+        yield from (NoticeReceiver(subscriber.transport, address) for address in subscriber.addresses(event))
 
 
 def _decrypted(stored: str) -> str:
@@ -223,11 +223,11 @@ def _add_deliveries(notice: Notice, receivers: Sequence[NoticeReceiver], after: 
     )
 
 
-# Page notices, for crawls whose options enable them, and for hooks with `on_closed`.
+# Page notices, for crawls whose options enable them, and for capabilities.
 
 
 def _has_page_notices(options: CrawlOptions) -> bool:
-    return Event.PAGE in options.notify_events or bool(names_with(ON_CLOSED))
+    return Event.PAGE in options.notify_events or any(_subscribed(Event.PAGE))
 
 
 def page_notifier(options: CrawlOptions, results: Iterable[PageResult]) -> OnClosed | None:

@@ -17,11 +17,11 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import clock as shared_clock
+from crawler.capabilities.hooks import subscribers
 from crawler.fetcher import loop, result_buffer, session, work_stealing
 from crawler.frontier import results
 from crawler.frontier.keys import NOTIFY_COMING, RECONCILED
 from crawler.manager import idle_poller, reconcile
-from crawler.notices import hook_calls
 from crawler.queueing import queues
 from tests.timeless import TimelessLoop
 
@@ -90,7 +90,7 @@ def live_by(clock: GivenClock) -> None:
         (results, "MS_PER_S", results.MS_PER_S * _SLOWER),
         (queues, "NOTIFY_RESEND_MS", queues.NOTIFY_RESEND_MS * _SLOWER),
         (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
-        (hook_calls, "time", SimpleNamespace(monotonic=clock.now)),  # nor do calls of hooks
+        (subscribers, "time", SimpleNamespace(monotonic=clock.now)),  # nor do calls of hooks
         (session, "MAX_BATCH_S", 600.0),  # goes by the machine's own clock
         (work_stealing, "check_interval", lambda quiet_s: 600.0),  # the same
         (loop, "LINGER_S", 0.0),  # the same

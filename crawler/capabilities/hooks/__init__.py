@@ -5,6 +5,8 @@ Such a class imports its names from `crawler.hooks`. docs/hooks.md says what its
 types     what hooks are given, and what they return
 loading   the classes that the settings name
 calls     calls a method with a time limit, and contains its errors
+subscribers  calls `on_closed` and `on_finished`, after the commit
+page_readers  gives kept HTML to them
 page_rows   counts the calls with pages that are closed
 page_steps  gives pages to them
 on_page   the hooks of a crawl on one page

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 from msgspec.structs import replace
 
+from crawler import encryption
+from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.capabilities.login.keeper import LoginKeeper, Session
 from crawler.capabilities.login.options import LoginOptions
 from crawler.core.html import link_codec
+from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.urls.logout import is_logout_text
 from crawler.fetcher.host_slot import RateLimited
-from crawler.fetcher.page_step import Fetch, PageStep, SliceContext, Stage, Visit
+from crawler.fetcher.page_step import CannotPrepare, Fetch, PageStep, SliceContext, Stage, Visit
+from crawler.http.client import HttpFetcher
 
 
 class LoginStep(PageStep):
@@ -29,6 +34,17 @@ class LoginStep(PageStep):
         if "login" not in context.shared:
             context.shared["login"] = Session(context.policy, context.frontier.logins)
         return cls(LoginKeeper(context.shared["login"], context.fetcher, context.slot, context.holder, context.now))
+
+    @classmethod
+    def prepare(cls, policy: FetchPolicy, fetcher: HttpFetcher, wait: Callable[[], bool]) -> None:
+        """Log in; the cookies become those of `fetcher`."""
+        if not policy.login_url:
+            return
+        try:
+            form = LoginForm(policy, encryption.opened(policy.sealed).login_fields)
+            fetcher.use_cookies(form.log_in(fetcher, wait))
+        except LoginFailed as error:
+            raise CannotPrepare(policy.login_url, f"the log-in has failed: {error}") from error
 
     def around(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
         return self._keeper.fetch(task, fetch)

@@ -4,6 +4,7 @@ messages      the messages between manager and fetch jobs
 fetch_policy  what a fetch job has to know of its crawl
 discovery     which pages a result adds
 lanes         the ways in which pages are fetched, each with workers of its own
+page_readers  what capabilities read from pages
 added_links   links of a result that are not in its HTML
 retries       which pages are retried, when, and until when; pages that crashed a worker
 collectors    which collector stores the results of a batch

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from crawler.capabilities.hooks import calls
+from crawler.capabilities.hooks import calls, subscribers
 from crawler.crawls import control
 from crawler.hooks import CrawlFinished, PageClosed
 from crawler.models import Delivery, HookCalls, Page
-from crawler.notices import hook_calls
 from crawler.notices.delivery import deliver_due
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
@@ -148,7 +147,7 @@ def test_a_page_on_which_workers_die_is_left_out_after_three_and_the_others_are_
     bench: Bench, hook: type[Remembering], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_up_to_the_calls(bench, hook)
-    deaths, real = list[str](), hook_calls.call
+    deaths, real = list[str](), subscribers.call
 
     def dying(of: Any, method: str, read: Any, given: Any) -> Any:
         if isinstance(given, PageClosed) and given.url.endswith("/a"):
@@ -156,12 +155,12 @@ def test_a_page_on_which_workers_die_is_left_out_after_three_and_the_others_are_
             raise Died
         return real(of, method, read, given)
 
-    monkeypatch.setattr(hook_calls, "call", dying)
-    for _ in range(hook_calls.MAX_TRIES):
+    monkeypatch.setattr(subscribers, "call", dying)
+    for _ in range(subscribers.MAX_TRIES):
         with pytest.raises(Died):
             deliver_what_is_left()
     deliver_what_is_left()
-    assert len(deaths) == hook_calls.MAX_TRIES
+    assert len(deaths) == subscribers.MAX_TRIES
     assert paths(bench, hook.pages) == ["/", "/b", "/gone"]
     assert HookCalls.objects.get(method="on_closed").last_error == "its worker died 3 times during this call"
 
@@ -170,7 +169,7 @@ def test_a_page_on_which_workers_die_is_left_out_after_three_and_the_others_are_
 def test_many_calls_are_made_in_several_attempts(
     bench: Bench, hook: type[Remembering], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hook_calls, "ATTEMPT_S", 0.0)
+    monkeypatch.setattr(subscribers, "ATTEMPT_S", 0.0)
     run(bench)
     assert paths(bench, hook.pages) == ["/", "/a", "/b", "/gone"]
     assert Delivery.objects.filter(notice__event="crawl.page").get().attempts == 4

@@ -8,9 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from crawler import conf, encryption
+from crawler import conf
 from crawler.capabilities.extraction.xpath.evaluator import Evaluator
-from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.html import charsets
@@ -22,6 +21,7 @@ from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import normalise, origin_of, parse_user_url
 from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options
+from crawler.fetcher.page_step import CannotPrepare, prepare
 from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import FetchResult, is_html
@@ -74,13 +74,11 @@ def preview(
     options = with_login(options, sealed, own)
     policy = _policy(options, own, sealed)
     with fetcher_for(policy, guard, REQUEST_TIMEOUT_S) as fetcher:
-        if options.login_url:
-            ends = time.monotonic() + TOTAL_TIMEOUT_S
-            try:
-                form = LoginForm(policy, encryption.opened(sealed).login_fields)
-                fetcher.use_cookies(form.log_in(fetcher, lambda: time.monotonic() <= ends))
-            except LoginFailed as error:
-                return Preview(options.login_url, trouble=f"the log-in has failed: {error}")
+        ends = time.monotonic() + TOTAL_TIMEOUT_S
+        try:
+            prepare(policy, fetcher, lambda: time.monotonic() <= ends)
+        except CannotPrepare as error:
+            return Preview(error.url, trouble=str(error))
         return _tried(fetcher, url, options)
 
 

@@ -7,27 +7,32 @@ delivery says which call was begun, and how often, so that a page that kills its
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from django.db import IntegrityError
 
 from crawler.capabilities.hooks.calls import call
-from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, Hook, loaded
+from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, Hook, loaded, names_with
 from crawler.capabilities.hooks.types import CrawlFinished, PageClosed
-from crawler.core.options.events import PREFIX, Event
+from crawler.core.options.events import ENDS, HOOK, PREFIX, Event
 from crawler.core.pages.hook_calls import HookCall
 from crawler.crashpoints import crash_point
 from crawler.models import Delivery, Notice, Page, PageFacts
 from crawler.notices import outbox
 from crawler.notices.send import TransportError
+from crawler.notices.subscribers import Subscriber
 from crawler.queueing import queues
 from crawler.storage import hook_calls
 
 MAX_TRIES = 3  # of one call whose worker dies
 ATTEMPT_S = 1.0  # after this no further call is made in this attempt
 PAGES_PER_QUERY = 50
+
+
+def _addresses(event: Event) -> Iterable[str]:
+    return names_with(ON_CLOSED if event is Event.PAGE else ON_FINISHED if event in ENDS else "")
 
 
 def make(delivery: Delivery) -> str | None:
@@ -104,3 +109,6 @@ def _closed(notice: Notice, ids: Sequence[int]) -> dict[int, PageClosed]:
         )
         for page in pages
     }
+
+
+SUBSCRIBERS = (Subscriber(HOOK, _addresses, make),)

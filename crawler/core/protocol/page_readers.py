@@ -1,0 +1,31 @@
+"""What capabilities read from an HTML page besides the crawl's own rules, and read again when its HTML was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from crawler import registry
+from crawler.core.protocol.messages import PageResult
+
+
+@dataclass(frozen=True)
+class PageReader:
+    """One capability's."""
+
+    names: Callable[[], tuple[str, ...]]
+    """Of what reads pages now, in this order. A cached response that others have read is not used."""
+
+    read: Callable[[str, PageResult, str, bytes], PageResult]
+    """Called with the crawl, the result of a page whose HTML was kept, its URL and its HTML in UTF-8; returns the
+    result with what was read."""
+
+
+@cache
+def page_readers() -> tuple[PageReader, ...]:
+    return registry.entries("page_readers", PageReader)
+
+
+def reader_names() -> tuple[str, ...]:
+    return tuple(name for reader in page_readers() for name in reader.names())
