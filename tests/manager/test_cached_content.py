@@ -17,7 +17,8 @@ from crawler.crawls.delete import delete
 from crawler.manager.tick import manage
 from crawler.models import Answer, Crawl, PageFacts
 from crawler.queueing import queues
-from crawler.storage.content import copies, storage
+from crawler.storage.content import copies, objects
+from crawler.storage.content import kept as kept_content
 from tests.bench import Bench
 from tests.manager.test_response_cache import Validating, rows, run
 from tests.site import Reply, moved, page
@@ -49,9 +50,9 @@ def contents(crawl: Crawl) -> dict[tuple[str, str], bytes]:
     found = {}
     for facts in PageFacts.objects.filter(crawl=crawl).select_related("page"):
         for form in facts.kept:
-            assert storage.is_kept(facts, form), facts.kept
+            assert kept_content.is_kept(facts, form), facts.kept
             assert facts.kept[form][0].startswith(f"{crawl.id}/")
-            found["/" + facts.page.url.split("/", 3)[3], form] = storage.content_of(facts, form)
+            found["/" + facts.page.url.split("/", 3)[3], form] = kept_content.content_of(facts, form)
     return found
 
 
@@ -99,11 +100,11 @@ def test_content_that_goes_while_the_server_confirms_it_is_requested_again(bench
     """No attempt is counted, and the crawl does not ask for ever."""
     first = run(bench, keep=("html",), revisit=True)
     known = contents(first)
-    for name in list(storage.objects_of(str(first.id))):
-        with storage.storage().open(name, "rb") as file:
+    for name in list(objects.objects_of(str(first.id))):
+        with objects.storage().open(name, "rb") as file:
             half = file.read()[:20]
-        storage.delete(name)
-        storage.storage().save(name, io.BytesIO(half))  # it exists, and is shorter than it was
+        objects.delete(name)
+        objects.storage().save(name, io.BytesIO(half))  # it exists, and is shorter than it was
     second = run(bench, keep=("html",), revisit=True)
     assert conditional(bench) >= {"/", "/a"}
     assert contents(second) == known
@@ -118,7 +119,7 @@ def test_a_manager_that_dies_after_it_copied_content_costs_nothing(
 ) -> None:
     """The page is still open, the next tick copies again; what nothing refers to is deleted with the crawl's end."""
     known = contents(run(bench, keep=("html",), **reuse))
-    monkeypatch.setattr(storage, "SWEEP_MIN_AGE", timedelta())
+    monkeypatch.setattr(objects, "SWEEP_MIN_AGE", timedelta())
     copying, deaths = copies.copied, iter([True])
 
     def dies(crawl: str, kept: Any) -> Any:
@@ -137,7 +138,7 @@ def test_a_manager_that_dies_after_it_copied_content_costs_nothing(
     work_until_finished(bench)
     assert contents(bench.crawl) == known
     referred = {place[0] for facts in PageFacts.objects.filter(crawl=bench.crawl) for place in facts.kept.values()}
-    assert set(storage.objects_of(str(bench.crawl.id))) == referred
+    assert set(objects.objects_of(str(bench.crawl.id))) == referred
 
 
 def work_until_finished(bench: Bench) -> None:
@@ -179,7 +180,7 @@ def test_a_response_whose_content_could_not_be_kept_is_not_reused(
         raise OSError("broken")
 
     with monkeypatch.context() as patched:
-        patched.setattr(storage, "save", fails)
+        patched.setattr(objects, "save", fails)
         run(bench, keep=("html",), revisit=True)
     second = run(bench, keep=("html",), revisit=True)
     assert conditional(bench) & {"/", "/a"} == set()
@@ -191,9 +192,9 @@ def test_without_room_nothing_is_copied_and_no_response_is_forgotten(
 ) -> None:
     first = run(bench, keep=("html",), revisit=True)
     known = Answer.objects.count()
-    monkeypatch.setattr(storage, "is_full", lambda: True)
+    monkeypatch.setattr(objects, "is_full", lambda: True)
     kept = {facts.page.url: facts.kept for facts in PageFacts.objects.filter(crawl=first) if facts.kept}
-    monkeypatch.setattr(storage, "save", _full)
+    monkeypatch.setattr(objects, "save", _full)
     assert copies.copied("another", kept) == ({}, False)
     assert Answer.objects.count() == known
 
@@ -204,9 +205,9 @@ def test_members_are_copied_as_they_are(bench: Bench) -> None:
     found, has_room = copies.copied("another", kept)
     assert (found.keys(), has_room) == (kept.keys(), True)
     (name,) = {places["html"][0] for places in found.values()}
-    with storage.storage().open(name, "rb") as file:
+    with objects.storage().open(name, "rb") as file:
         assert gzip.decompress(file.read()).count(b"<title>") == len(kept)
-    with storage.Reader() as reader:
+    with objects.Reader() as reader:
         for url, places in found.items():
             assert reader.read(tuple(places["html"])) == reader.read(tuple(kept[url]["html"]))
 
