@@ -202,13 +202,17 @@ class Earlier(NamedTuple):
     new: frozenset[tuple[str, ...]]  # what a new database has, as `shape` says it
 
 
-@pytest.fixture(params=VERSIONS)
+OF_EITHER = [("sqlite", "0006"), ("sqlite", "0020"), ("postgresql", "0020")]
+LONG = pytest.param("postgresql", "0006", marks=pytest.mark.long)
+
+
+@pytest.fixture
 def version(request: pytest.FixtureRequest) -> str:
     """The last migration it knew."""
     return str(request.param)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def earlier(request: pytest.FixtureRequest, version: str) -> Iterator[Earlier]:
     """With the recorded tables of that version in the place of today's, and with rows in them."""
     if request.param == "sqlite":
@@ -308,6 +312,7 @@ def left_of(rows: Rows) -> Rows:
     return found
 
 
+@pytest.mark.parametrize(("earlier", "version"), [*OF_EITHER, LONG], indirect=True)
 def test_an_earlier_database_gets_the_tables_of_a_new_one_and_keeps_its_rows(earlier: Earlier) -> None:
     stack = earlier.stack
     before = stack.within(lambda: left_of(earlier.rows))
@@ -317,12 +322,12 @@ def test_an_earlier_database_gets_the_tables_of_a_new_one_and_keeps_its_rows(ear
     assert not stack.within(lambda: is_behind(connections["default"]))
 
 
-@pytest.mark.parametrize("version", ["0020"], indirect=True)
+@pytest.mark.parametrize(("earlier", "version"), OF_EITHER[1:], indirect=True)
 def test_a_database_of_0020_is_behind(earlier: Earlier) -> None:
     assert earlier.stack.within(lambda: is_behind(connections["default"]))
 
 
-@pytest.mark.parametrize("version", ["0006"], indirect=True)
+@pytest.mark.parametrize(("earlier", "version"), [OF_EITHER[0], LONG], indirect=True)
 def test_crawls_of_the_first_version_know_their_limits_and_since_when_they_are_paused(earlier: Earlier) -> None:
     earlier.stack.run("python", "manage.py", "migrate", "--verbosity", "0")
     first, second = earlier.stack.rows("SELECT limits, paused_at FROM crawler_crawl ORDER BY id")

@@ -10,19 +10,16 @@ import pytest
 from tests.accounts.rights import a_world
 
 CALLS = 70
-SEEDS = (1, 3)  # both find that links of added pages reach further, when nothing prevents it
-
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_call_gives_a_user_what_they_may_not_have(seed: int, settings: Any) -> None:
-    with a_world(seed, settings) as world:
+def test_no_call_gives_a_user_what_they_may_not_have(settings: Any) -> None:
+    with a_world(1, settings) as world:  # it finds that links of added pages reach further, when nothing prevents it
         world.run(CALLS)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(10, 30))
+@pytest.mark.parametrize("seed", (3, *range(10, 30)))
 def test_nor_does_any_of_many_more(seed: int, settings: Any) -> None:
     with a_world(seed, settings) as world:
         world.run(3 * CALLS)

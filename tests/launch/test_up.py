@@ -90,11 +90,12 @@ def answer_of(url: str, **headers: str) -> tuple[int, str]:
             return error.code, ""
 
 
-def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up) -> None:
+def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up, tmp_path: Path, redis_url: str) -> None:
     assert answer_of(f"http://127.0.0.1:{up.port}/healthz") == (200, "ok")
     link = re.search(r"Log in \(once\): +(\S+)", up.said)
     assert link
-    assert link[1].startswith(f"http://127.0.0.1:{up.port}/login/")
+    of_command = login_link(tmp_path, redis_url)
+    assert {one.startswith(f"http://127.0.0.1:{up.port}/login/") for one in (link[1], of_command)} == {True}
 
     dashboard = f"http://127.0.0.1:{up.dashboard_port}/0/data/queues.json"
     file = re.search(r"user admin, password in (\S+)\)", up.said)
@@ -198,9 +199,9 @@ def test_the_procfile_is_read_with_counts_and_a_port(tmp_path: Path, capsys: pyt
     assert said.count("| I work") == 2
 
 
-def test_the_login_link_names_the_port_it_listens_on(up: Up, tmp_path: Path, redis_url: str) -> None:
+def login_link(folder: Path, redis_url: str) -> str:
+    """What `manage.py login-link` prints, beside a `bin/up` with this folder."""
     command = [sys.executable, "manage.py", "login-link"]
-    link = subprocess.run(
-        command, cwd=ROOT, env=_environment(tmp_path, redis_url), stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert link.stdout.startswith(f"http://127.0.0.1:{up.port}/login/")
+    return subprocess.run(
+        command, cwd=ROOT, env=_environment(folder, redis_url), stdout=subprocess.PIPE, text=True, check=True
+    ).stdout

@@ -102,6 +102,7 @@ def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.C
     )
 
 
+@pytest.mark.long  # of real processes, `tests.faults` has each death in every run
 @pytest.mark.parametrize(
     "moment", [moment for moment in (*crash_points(), ON_PAGE) if moment.partition(":")[0] in REACHED_BY]
 )
@@ -112,6 +113,7 @@ def test_a_death_at_any_crash_point_is_survived(moment: str, world: World, tmp_p
     survive(moment, world, made_for[0] if made_for else VARIETIES["disturbed"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [moment for moment in crash_points() if moment.startswith(("tick:", "collect:"))])
 def test_a_death_of_one_of_several_collectors_is_survived(moment: str, world: World) -> None:
     survive(moment, world, COLLECTING)

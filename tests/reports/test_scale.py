@@ -337,8 +337,8 @@ def test_the_pages_of_another_crawl_ask_for_as_many_as_without_scrapy(twin: Redi
     settings.CRAWLER_MAX_BATCHES = 1
     known(twin, SLOW)
     known(twin, OTHER)
-    put(twin, 50_000, SLOW)
-    put(twin, 50_000, OTHER, SECOND)
+    put(twin, 5_000, SLOW)
+    put(twin, 5_000, OTHER, SECOND)
     both = scale_of({FIRST: CrawlOptions(engine="scrapy", concurrency=64), SECOND: CrawlOptions(concurrency=64)})
     alone = scale_of({SECOND: CrawlOptions(concurrency=64)})
     assert (both.total, both.found) == (alone.total, alone.found)
