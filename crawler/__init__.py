@@ -10,7 +10,7 @@ queueing            RQ: queues, workers, wake-ups
 http                the guarded client
 registry            the capabilities, a line each
 capabilities        what a crawl may do besides: browser, Scrapy, hooks, extraction, kept content
-hooks, browser      the names that operators import from the capabilities
+hooks, browser      what hooks are given and return; a name of the browser worker in earlier versions
 crawls, accounts, notices             what users do with crawls; users, tokens, quotas; notices and their channels
 reports, exports    reports on a crawl, and its files
 web, api, management, admin, templatetags  the surfaces

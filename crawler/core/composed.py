@@ -14,6 +14,7 @@ class Part:
     """Some fields of a composed struct, declared as in a struct. There are no instances."""
 
     follows: ClassVar[str] = ""  # the field they stand behind; "" = the last one of the struct's own
+    are_given: ClassVar[bool] = False  # by other parts: where none gives one, its default is a constant of the struct
 
     @classmethod
     def of(cls, struct: msgspec.Struct) -> Self:
@@ -47,6 +48,8 @@ class ComposedStruct(msgspec.StructMeta):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> ComposedStruct:
         inherited = [base for base in bases if issubclass(base, Part)]
         others = tuple(base for base in bases if base not in inherited)
+        expected = [part for part in inherited if part.are_given]
+        inherited = [part for part in inherited if not part.are_given]
         fields = dict[str, Any]()
         for part in inherited:
             fields |= _fields(part)
@@ -58,6 +61,8 @@ class ComposedStruct(msgspec.StructMeta):
             fields = _with(fields, part.follows or last, _fields(part))
         for part in (*parts, *reversed(inherited)):
             namespace = _body(part) | namespace
+        for part in expected:
+            namespace |= {field: default for field, default in _body(part).items() if field not in fields}
         entries = {field: namespace[field] for field in fields if isinstance(namespace.get(field), Entry)}
         namespace |= {field: entry.default for field, entry in entries.items()}
         made = super().__new__(mcs, name, others, {**namespace, "__annotations__": fields}, **config)
@@ -93,4 +98,4 @@ def _body(part: type[Part]) -> dict[str, Any]:
     own = {
         key: value for base in reversed(part.__mro__[: part.__mro__.index(Part)]) for key, value in vars(base).items()
     }
-    return {key: value for key, value in own.items() if not key.startswith("__") and key != "follows"}
+    return {key: value for key, value in own.items() if not key.startswith("__") and key not in vars(Part)}

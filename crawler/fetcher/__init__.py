@@ -12,6 +12,8 @@ robots_check   whether robots.txt allows a page
 connection_slot  a slice's right to one of a host's connections
 host_slot      with the grants of its requests: a slice's client of the host limiter
 slot_watch     ends requests whose slot is about to expire
+xpath          XPath of extraction rules, in a process of its own
+preview        extraction rules tried on one page
 result_buffer  gathers results and leaves them for the manager
 pool           keep-alive connections for the next slice of a host
 work_stealing  takes other jobs while the batch is blocked

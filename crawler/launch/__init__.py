@@ -12,6 +12,5 @@ crawl, up      the two commands
 worker         `bin/worker`: RQ's worker with the settings of `.env`
 web_worker     gunicorn's worker, with deadlines for what clients send
 rq_dashboard   RQ's dashboard on loopback, behind a password
-chromium       the browser the tests need
 alive          health check of a container
 """

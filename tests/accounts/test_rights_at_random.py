@@ -19,7 +19,7 @@ def test_no_call_gives_a_user_what_they_may_not_have(settings: Any) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", (3, *range(10, 30)))
+@pytest.mark.parametrize("seed", [3, *range(10, 30)])
 def test_nor_does_any_of_many_more(seed: int, settings: Any) -> None:
     with a_world(seed, settings) as world:
         world.run(3 * CALLS)

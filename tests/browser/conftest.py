@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect, sync_playwright
 
 from crawler.accounts.login_links import make_link
-from crawler.launch import chromium
+from crawler.capabilities.browser import install
 from tests import site
 from tests.conftest import free_port
 from tests.site import Site
@@ -119,9 +119,9 @@ def small_site() -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def chromium_program() -> Path:
-    program = chromium.find()
+    program = install.find()
     if program is None:
-        pytest.fail("No Chromium, Chrome or Playwright browser was found: python -m crawler.launch.chromium gets one")
+        pytest.fail("No Chromium or Chrome was found: python -m crawler.capabilities.browser.install gets one")
     return program
 
 

@@ -16,7 +16,6 @@ from crawler.api.firecrawl.schemas import CrawlRequest
 from crawler.api.problems import Problem, read_json
 from crawler.api.schemas.start import Start
 from crawler.capabilities.browser.proxy_request import BadRequest, BadResponse, Request, returned
-from crawler.capabilities.extraction.xpath.evaluator import evaluate
 from crawler.core.access import credentials
 from crawler.core.channels import catalogue as channels
 from crawler.core.errors import BadInput
@@ -42,6 +41,7 @@ from crawler.core.urls import normalise as hosts
 from crawler.core.urls.crawl_scope import Scope
 from crawler.core.urls.logout import is_logout_url
 from crawler.core.urls.query_params import Parameters
+from crawler.fetcher.xpath.evaluator import evaluate
 from crawler.http import encodings, fetcher
 from crawler.http.body import ResponseStream
 from crawler.http.connection import Connection

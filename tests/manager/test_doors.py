@@ -14,8 +14,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from crawler import encryption
-from crawler.capabilities.extraction import preview as trial
-from crawler.capabilities.extraction.preview import preview
 from crawler.core.access.credentials import parse
 from crawler.core.channels.kind import Message
 from crawler.core.errors import RefusedAddress
@@ -25,6 +23,8 @@ from crawler.core.options.events import Event
 from crawler.core.urls.addresses import Proxy
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import loop
+from crawler.fetcher import preview as trial
+from crawler.fetcher.preview import preview
 from crawler.frontier import keys
 from crawler.frontier.robots import RobotsCache
 from crawler.http import guard

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-from crawler.launch.chromium import find
+from crawler.capabilities.browser.install import find
 from settings.environment import ROOT
 from tools.bench import ours, processes
 from tools.bench.figures import OURS
@@ -62,7 +62,7 @@ def main(chosen: Namespace) -> int:
     """Rounds of all tools, one crawl after the other; 1 if ours did not find every page."""
     chromium = find(chosen.chromium)
     if chromium is None:
-        raise Unavailable("there is no Chromium here: python -m crawler.launch.chromium installs one")
+        raise Unavailable("there is no Chromium here: python -m crawler.capabilities.browser.install installs one")
     python, tools = _python_and_tools(chosen)
     found = list[Rendered]()
     try:

@@ -68,12 +68,12 @@ def _session(given: argparse.Namespace, kept: Path) -> list[str]:
 
 @contextmanager
 def _browser() -> Iterator[Browser]:
-    from crawler.launch import chromium
+    from crawler.capabilities.browser import install
     from tests.browser.conftest import ARGUMENTS
 
-    program = chromium.find()
+    program = install.find()
     if program is None:
-        raise SystemExit("No Chromium, Chrome or Playwright browser was found: python -m crawler.launch.chromium")
+        raise SystemExit("No Chromium or Chrome was found: python -m crawler.capabilities.browser.install")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         try:

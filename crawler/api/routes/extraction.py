@@ -12,10 +12,10 @@ from crawler.api.callers import ApiRequest, needs
 from crawler.api.openapi import described
 from crawler.api.routes.crawls import sealed_for
 from crawler.api.schemas.start import PreviewAsked
-from crawler.capabilities.extraction.preview import preview
 from crawler.core.access.permissions import Scope
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import parse_user_url
+from crawler.fetcher.preview import preview
 
 router = Router(tags=["extraction"])
 

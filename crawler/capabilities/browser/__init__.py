@@ -16,6 +16,7 @@ page_reader     what is read from it: the DOM, the Web Vitals
 page_pictures   its screenshot, and the page as a PDF
 result          what a browser made of a page
 driver          the running Chromium of this process
+install         installs it, for the tests
 chromium        where Chromium is, how it is started, its sandbox
 proxy           the proxy that all of Chromium's traffic goes through
 admission       what a page may do by it: credentials, limits, counters, turns at a host

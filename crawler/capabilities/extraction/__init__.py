@@ -2,6 +2,4 @@
 
 options  its option
 page_steps  reads the fields of a page
-preview  rules tried on one page, before a crawl
-xpath    XPath in a process of its own
 """

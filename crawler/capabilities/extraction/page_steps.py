@@ -31,8 +31,8 @@ class FieldStep(PageStep):
     def finish(self, visit: Visit) -> None:
         if visit.document is None or visit.result is None:
             return
-        from crawler.capabilities.extraction.xpath.evaluator import evaluate
         from crawler.core.extraction import extractor  # which loads BeautifulSoup, that a crawl without rules lacks
+        from crawler.fetcher.xpath.evaluator import evaluate
 
         try:
             found = extractor.extract(visit.document, visit.task.url, self._rules, evaluate)

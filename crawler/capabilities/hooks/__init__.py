@@ -2,7 +2,6 @@
 
 Such a class imports its names from `crawler.hooks`. docs/hooks.md says what its methods may do.
 
-types     what hooks are given, and what they return
 loading   the classes that the settings name
 calls     calls a method with a time limit, and contains its errors
 subscribers  calls `on_closed` and `on_finished`, after the commit

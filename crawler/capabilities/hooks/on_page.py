@@ -10,10 +10,10 @@ import msgspec
 
 from crawler.capabilities.hooks.calls import call
 from crawler.capabilities.hooks.loading import ON_PAGE, Hook, with_method
-from crawler.capabilities.hooks.types import Found, PageSeen, Response
 from crawler.core.pages.hook_calls import HookCall, plain_fields, type_of
 from crawler.core.protocol.added_links import with_links
 from crawler.core.protocol.messages import PageResult
+from crawler.hooks import Found, PageSeen, Response
 
 MAX_LINKS = 10_000  # of one call
 

@@ -65,7 +65,7 @@ Answer = Found | str | TookTooLong
 
 
 class Evaluate(Protocol):
-    """Evaluates expressions on a page; see `crawler.capabilities.extraction.xpath.evaluator`."""
+    """Evaluates expressions on a page; see `crawler.fetcher.xpath.evaluator`."""
 
     def __call__(self, nodes: Sequence[Node], expressions: Sequence[str], most: int, longest: int) -> list[Answer]: ...
 

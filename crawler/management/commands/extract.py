@@ -6,12 +6,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.capabilities.extraction.preview import Preview, preview
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls import kept_extraction
 from crawler.encryption import seal
+from crawler.fetcher.preview import Preview, preview
 from crawler.management.base import CrawlerCommand, Exit, ExitWith
 from crawler.management.crawls import crawl_of
 from crawler.management.inputs import add_secrets, credentials_of, rules_in

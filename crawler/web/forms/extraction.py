@@ -11,9 +11,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from crawler.accounts.slow_calls import slow_call
-from crawler.capabilities.extraction.preview import Preview, preview
 from crawler.core.errors import BadInput, TooBusy
 from crawler.core.urls.normalise import parse_user_url
+from crawler.fetcher.preview import Preview, preview
 from crawler.web.crawl.crawls import crawl_named
 from crawler.web.decorators import page, person
 from crawler.web.forms.crawl_form import CrawlForm

@@ -20,7 +20,7 @@ __all__ = ["bench", "database_and_redis", "handlers_are_put_back"]
 def program() -> Path:
     found = installed()
     if found is None:
-        pytest.skip("Chromium is not installed: python -m crawler.launch.chromium")
+        pytest.skip("Chromium is not installed: python -m crawler.capabilities.browser.install")
     return found
 
 

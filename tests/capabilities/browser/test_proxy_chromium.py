@@ -22,10 +22,10 @@ from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 from playwright import sync_api as playwright_api
 from playwright.sync_api import Browser, Page
 
+from crawler.capabilities.browser import install
 from crawler.capabilities.browser.chromium import FLAGS, NAMES
 from crawler.capabilities.browser.proxy import Admission, GuardProxy
 from crawler.http.guard import Guard
-from crawler.launch import chromium
 from tests.capabilities.browser.visiting import LIMITS, SITE, Canary, wait_for
 from tests.core.urls.test_addresses import NOT_PUBLIC
 from tests.http.secure import as_site_test, on_loopback
@@ -72,7 +72,7 @@ Launch = Callable[[Sequence[str]], Browser]
 
 def programs() -> list[Path]:
     """Each Chromium of this machine: the headless shell reads other switches than the one with windows."""
-    named = [Path(found) for name in NAMES if (found := shutil.which(name))] or [chromium.find()]
+    named = [Path(found) for name in NAMES if (found := shutil.which(name))] or [install.find()]
     return [*{program.resolve(): program for program in named if program}.values()]
 
 
@@ -80,7 +80,7 @@ def programs() -> list[Path]:
 def launch(request: pytest.FixtureRequest) -> Iterator[Launch]:
     """For these tests and no longer: in a thread that has a Playwright, Django takes everything for asynchronous."""
     if request.param is None:
-        pytest.skip("no Chromium was found: python -m crawler.launch.chromium gets one")
+        pytest.skip("no Chromium was found: python -m crawler.capabilities.browser.install gets one")
     with playwright_api.sync_playwright() as playwright:
         yield lambda switches: playwright.chromium.launch(executable_path=request.param, args=switches)
 

@@ -9,7 +9,6 @@ import pytest
 from redis import Redis
 
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.extraction.preview import preview
 from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.capabilities.login.keeper import Session
 from crawler.core.access.credentials import parse
@@ -24,6 +23,7 @@ from crawler.crawls.change import change
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal, seal_cookies
+from crawler.fetcher.preview import preview
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.logins import MAX_TIMES_SHOWN, Logins, LoginState
 from crawler.http.client import HttpFetcher

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler import conf
-from crawler.capabilities.extraction.xpath.evaluator import Evaluator
 from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.html import charsets
@@ -23,6 +22,7 @@ from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.start import checked_options
 from crawler.fetcher.page_step import CannotPrepare, prepare
 from crawler.fetcher.robots_check import RobotsDecision
+from crawler.fetcher.xpath.evaluator import Evaluator
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import FetchResult, is_html
 from crawler.http.guard import check_web_address, guard_of

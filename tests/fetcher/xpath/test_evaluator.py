@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from crawler.capabilities.extraction.xpath import evaluator
-from crawler.capabilities.extraction.xpath.evaluator import PROGRAM, Evaluator
 from crawler.core.extraction import extractor
 from crawler.core.extraction.extractor import extract
 from crawler.core.extraction.rules import FieldRule, check_rules
+from crawler.fetcher.xpath import evaluator
+from crawler.fetcher.xpath.evaluator import PROGRAM, Evaluator
 
 URL = "https://example.com/shop/item"
 PAGE = """<!doctype html><base href="/pictures/"><script type="application/ld+json">{"sku": "ab1"}</script>
