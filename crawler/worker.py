@@ -35,13 +35,13 @@ from crawler.core.installation.redis_url import parse_sentinel
 from crawler.core.protocol.lanes import FETCH as FETCH_LANE
 from crawler.core.protocol.lanes import SlotLane, lanes
 from crawler.crawls.holds import hold_all, shortage_of
+from crawler.crawls.reconcile import reconcile
 from crawler.fetcher import loop as _fetch
 from crawler.frontier.keys import PROBE
 from crawler.frontier.leases import Heartbeat
 from crawler.frontier.slots import LaneSlots
 from crawler.manager import idle_poller as _watch
 from crawler.manager import tick as _manage
-from crawler.manager.reconcile import reconcile
 from crawler.notices import delivery as _announce
 from crawler.queueing import alive, startup
 from crawler.queueing.installation import OtherInstallation, verify

@@ -19,7 +19,7 @@ from crawler.api.problems import Problem
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.pages.page_query import MAX_KEY
-from crawler.manager.reconcile import reconcile
+from crawler.crawls.reconcile import reconcile
 from crawler.models import Channel, Crawl, Page, Schedule
 
 Item = TypeVar("Item", bound=Model)

@@ -9,5 +9,6 @@ change       change the options of a crawl under way
 retry        ask again for failed pages and for those of traps, in a further round (pages that users add: manager.add)
 delete       delete a crawl, and those past retention
 kept_extraction  extract fields again from kept HTML
+reconcile    ask what is not over whether it needs something, duty by duty (R7)
 schedules    crawls that are started again and again
 """

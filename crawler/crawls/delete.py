@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import cast
 from uuid import UUID
 
 from django.db import transaction
@@ -13,13 +14,16 @@ from django.db.models import QuerySet
 
 from crawler import conf, logs
 from crawler.accounts import audit, logins
+from crawler.core.errors import ServiceDown
 from crawler.core.options.schedule import MAX_KEEP_DAYS
 from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
-from crawler.crawls.control import cancel
+from crawler.crawls.control import cancel, clean_up
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.keys import CRAWLS
 from crawler.models import NOT_OVER, Crawl, LinkIndex
 from crawler.queueing import queues
+from crawler.queueing.duties import NOTHING, STEPS_PER_SCAN, DutyResult, Scan
 from crawler.queueing.wakeups import update_rescue_job
 from crawler.reports import result_cache
 from crawler.storage import sql, writer
@@ -51,6 +55,30 @@ def begin_delete(*crawl_ids: UUID) -> None:
     for crawl_id in [crawl_id for crawl_id in crawl_ids if _mark_deleted(crawl_id)]:
         for _ in zip(steps, delete_in_steps(crawl_id), strict=False):
             pass
+
+
+def clean_up_left_over(scan: Scan) -> DutyResult:
+    """Delete the Redis keys of crawls that are over or deleted: a process died before doing so, or reported too late.
+    Crawls that are not in this database belong to another installation."""
+    alive = {str(crawl.id) for crawl in scan.crawls}
+    known = {raw.decode() for raw in cast(set[bytes], scan.redis.smembers(CRAWLS))}
+    steps = iter(range(STEPS_PER_SCAN))  # for all of them, because the caller waits
+    for name in known - alive:
+        crawl = Crawl.objects.filter(id=name).first()
+        frontier = Frontier(scan.redis, name)
+        if frontier.is_being_deleted():
+            _resume_deletion(UUID(name), steps)
+        elif crawl is not None and crawl.is_over:
+            clean_up(crawl)
+    return NOTHING
+
+
+def _resume_deletion(crawl_id: UUID, steps: Iterator[int]) -> None:
+    try:
+        for _ in zip(steps, delete_in_steps(crawl_id), strict=False):
+            pass
+    except ServiceDown as error:
+        log.warning("crawl %s is not deleted yet: %s", crawl_id, error)
 
 
 def _mark_deleted(crawl_id: UUID) -> bool:

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
@@ -29,6 +29,7 @@ from crawler.crawls import control
 from crawler.frontier import capacity
 from crawler.models import Crawl
 from crawler.queueing import queues
+from crawler.queueing.duties import NOTHING, DutyResult, Scan
 from crawler.storage import queries
 from crawler.storage.database import is_lock_timeout
 
@@ -134,6 +135,19 @@ def check_capacity(crawl: Crawl, *, has_stored: bool) -> bool:
         return True
     hold(crawl.id, short)
     return False
+
+
+def update_holds(scan: Scan) -> DutyResult:
+    """Hold crawls that lack capacity, and resume those whose hold is over, if the database accepts it."""
+    short = shortage_now()
+    if short is not None and not short.is_of_database:
+        hold_all(short)
+    try:
+        resume_due(datetime.fromtimestamp(scan.now, UTC))
+    except DatabaseError as error:  # go on with the checks that only read
+        if note_shortage_from(error) is None and not is_lock_timeout(error):
+            raise
+    return NOTHING
 
 
 def hold_all(short: Shortage) -> None:

@@ -41,6 +41,7 @@ from crawler.http.guard import guard_of
 from crawler.models import Crawl
 from crawler.notices.outbox import add_notice
 from crawler.queueing import queues
+from crawler.queueing.duties import NOTHING, STEPS_PER_SCAN, DutyResult, Scan
 from crawler.storage import writer
 
 LOADER_TIMEOUT = timedelta(seconds=60)  # without a heartbeat the loader is presumed dead after this
@@ -54,11 +55,14 @@ def discard(crawl_id: UUID) -> None:
         pass
 
 
-def discard_abandoned(at_most: int) -> None:
-    """Delete crawls without a loader, in so many steps per crawl. Heartbeats go by the database's clock."""
+def discard_abandoned(scan: Scan) -> DutyResult:
+    """Delete crawls without a loader, in some steps per crawl. Heartbeats go by the database's clock."""
+    if not any(crawl.state == State.LOADING for crawl in scan.crawls):
+        return NOTHING
     _mark_abandoned(Crawl.objects.filter(loaded_at__lt=Now() - LOADER_TIMEOUT))
     for crawl_id in list(Crawl.objects.filter(state=State.LOADING, loaded_at=None).values_list("id", flat=True)):
-        any(discard_some(crawl_id) for _ in range(at_most))
+        any(discard_some(crawl_id) for _ in range(STEPS_PER_SCAN))
+    return NOTHING
 
 
 def discard_some(crawl_id: UUID) -> bool:

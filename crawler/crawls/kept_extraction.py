@@ -42,6 +42,7 @@ from crawler.frontier import keys
 from crawler.frontier.leases import Heartbeat
 from crawler.models import Crawl, KeptExtraction, Page, PageFacts
 from crawler.queueing import queues
+from crawler.queueing.duties import NOTHING, DutyResult, Scan
 from crawler.storage import fields, queries
 from crawler.storage.content.kept import content_by
 from crawler.storage.content.objects import ObjectMissing, Reader
@@ -101,14 +102,15 @@ def send(crawl: UUID) -> None:
     queues.send_kept_extraction(str(crawl))
 
 
-def send_lost() -> None:
+def send_lost(scan: Scan) -> DutyResult:
     """Send a job for each extraction whose worker died, or whose job was lost. Looks for them every few seconds at
-    most: every scan of the crawls calls it."""
-    if not queues.connection().set(keys.EXTRACTIONS_SEEN, 1, nx=True, ex=LOOK_EVERY_S):
-        return
+    most."""
+    if not scan.redis.set(keys.EXTRACTIONS_SEEN, 1, nx=True, ex=LOOK_EVERY_S):
+        return NOTHING
     lost = KeptExtraction.objects.filter(done_at=None, touched_at__lt=clock.now() - LOST_AFTER)
     for crawl in lost.values_list("crawl_id", flat=True):
         send(crawl)
+    return NOTHING
 
 
 def job(crawl: UUID) -> str:

@@ -19,6 +19,7 @@ from crawler.core.installation.deployment import Phase, phase
 from crawler.core.protocol.lanes import Lane, SlotLane, lane_of_batch
 from crawler.core.protocol.messages import Batch
 from crawler.crashpoints import crash_point
+from crawler.crawls.reconcile import reconcile
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
 from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
 from crawler.fetcher.schedule import SliceSchedule
@@ -29,7 +30,6 @@ from crawler.frontier.leases import Heartbeat
 from crawler.http import memory_budget
 from crawler.http.errors import Aborted
 from crawler.http.event_loop import EventLoop
-from crawler.manager.reconcile import reconcile
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
 

@@ -18,8 +18,8 @@ from crawler.core.errors import ServiceDown
 from crawler.core.options.events import HOOK
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.holds import HoldReason
+from crawler.crawls.reconcile import reconcile
 from crawler.management.base import SERVICE_ERRORS, in_one_line, no_worker
-from crawler.manager.reconcile import reconcile
 from crawler.models import Crawl, Delivery
 from crawler.queueing.workers import live_workers
 from crawler.reports.diagnosis import STILL_SECONDS, waits_because

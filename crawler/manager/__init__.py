@@ -9,7 +9,6 @@ fetch_policy      what a batch says of its crawl's options
 reach             pages that may request fewer addresses than their crawl
 finish            step 4: "finished" if both completion checks agree (R6)
 response_cache    use and fill the HTTP response cache
-reconcile         find running crawls with no sign of life and wake them (R7)
 idle_poller       a job that polls while workers would be idle (R8)
 limits            how many pages may still be requested
 patterns          close pages that changed patterns leave out

@@ -20,7 +20,7 @@ from crawler import clock
 from crawler.core.protocol.completion import MIN_CHECK_INTERVAL_S
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import retry_on_outage
-from crawler.manager.reconcile import reconcile, seconds_until_scan
+from crawler.crawls.reconcile import reconcile, seconds_until_scan
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import HELD, RUNNING, ensure_poller, ensure_poller_if_idle, update_rescue_job

@@ -16,6 +16,7 @@ from crawler.crashpoints import crash_point
 from crawler.crawls.control import clean_up
 from crawler.crawls.credentials import check_credentials, check_login
 from crawler.crawls.holds import check_capacity, check_room, enforce_quota, hold, note_shortage_from, retry_on_outage
+from crawler.crawls.reconcile import scan_when_due
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import ReleaseResult
 from crawler.logs import about
@@ -23,7 +24,6 @@ from crawler.manager.collect import collect
 from crawler.manager.context import TickContext, context_of
 from crawler.manager.dispatch import dispatch, expire
 from crawler.manager.finish import finish_if_done
-from crawler.manager.reconcile import scan_when_due
 from crawler.manager.recover_leases import recover_leases
 from crawler.manager.restored import detect_rollback
 from crawler.models import Crawl

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, Min, QuerySet
 
 from crawler import clock
 from crawler.core.channels.catalogue import KINDS
@@ -23,6 +23,7 @@ from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.notices.subscribers import subscribers
 from crawler.queueing import queues
+from crawler.queueing.duties import DutyResult, Scan
 from crawler.reports.receipt import receipt_of
 from crawler.storage.writer import OnClosed
 
@@ -39,6 +40,27 @@ def pending() -> QuerySet[Delivery]:
 def pending_pages() -> QuerySet[Delivery]:
     """Pending deliveries of page notices."""
     return Delivery.objects.filter(state=Delivery.PENDING, notice__event=Event.PAGE)
+
+
+def send_due(scan: Scan) -> DutyResult:
+    """Send the notify job if a delivery is due."""
+    number, due_at = _next_due()
+    if due_at is None:
+        return DutyResult(pending=number)
+    if due_at <= clock.now():
+        queues.send_notify()
+    return DutyResult([due_at.timestamp()], pending=number)
+
+
+def _next_due() -> tuple[int, datetime | None]:
+    """How many deliveries are pending, and when the next one is due."""
+    due = pending().aggregate(number=Count("id"), first=Min("due_at"))
+    of_pages = pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
+    moments = [due["first"]] if due["number"] else []
+    if of_pages["number"]:
+        rested = clock.now() + timedelta(seconds=queues.page_notices_wait())
+        moments.append(max(of_pages["first"], rested))
+    return due["number"] + of_pages["number"], min(moments, default=None)
 
 
 def due(now: datetime) -> list[Delivery]:

@@ -4,6 +4,8 @@ queues   queue names, job names, jobs of each kind
 job_guard  which jobs are run, and what is read of them
 workers  live workers, registration
 wakeups  enqueues ticks; keeps at least one job queued for each running crawl (R5, R8)
+liveness finds running crawls without a sign of life, and wakes them
+duties   what a scan gives to its duties, and gets from them
 startup  waits for Redis and the database when a process starts
 installation  whose Redis it is: that of one database
 alive    a file whose age says whether a process is alive

@@ -22,8 +22,8 @@ from rq.utils import now as rq_now
 
 from crawler.clock import now
 from crawler.core.access.permissions import Scope
+from crawler.crawls.reconcile import reconcile
 from crawler.crawls.schedules import run_due
-from crawler.manager.reconcile import reconcile
 from crawler.models import ApiToken, Channel, Crawl, Page, Schedule
 from crawler.queueing import queues
 from tests.api.calling import Caller, a_token

@@ -19,7 +19,7 @@ from crawler.accounts.login_links import invite, link_for
 from crawler.core.access.permissions import Scope
 from crawler.crawls import delete
 from crawler.crawls.delete import begin_delete
-from crawler.manager.reconcile import scan
+from crawler.crawls.reconcile import scan
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
 from crawler.web.account.login import make_link
 from tests.api.calling import Caller, a_token

@@ -13,12 +13,12 @@ from django.db import connection
 
 from crawler.core.protocol.counters import adds_up
 from crawler.crawls import delete as delete_module
+from crawler.crawls import reconcile
 from crawler.crawls.control import cancel, pause, resume
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed
 from crawler.frontier.keys import CrawlKeys
 from crawler.manager import finish as conclude
-from crawler.manager import reconcile
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Notice, Page
 from crawler.queueing import queues

@@ -14,10 +14,10 @@ from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import OverQuota
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls import control
+from crawler.crawls.reconcile import scan
 from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.manager.add import add
-from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Disagreement, Notice, PageFacts, Schedule, Usage
 from crawler.reports import text
 from crawler.reports.diagnosis import why_of

@@ -29,7 +29,7 @@ from crawler.crawls import import_urls
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.delete import delete
 from crawler.crawls.import_urls import LOADER_TIMEOUT, load_list
-from crawler.manager.reconcile import scan
+from crawler.crawls.reconcile import scan
 from crawler.models import Crawl, Notice, Page
 from tests.factories import a_person
 

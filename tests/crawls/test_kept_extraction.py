@@ -12,10 +12,10 @@ from django.test import Client
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule
 from crawler.crawls import kept_extraction
+from crawler.crawls.reconcile import scan
 from crawler.exports.rows import columns_of, rows
 from crawler.frontier.keys import EXTRACTIONS_SEEN
 from crawler.hooks import Found, PageSeen, Response
-from crawler.manager.reconcile import scan
 from crawler.models import Crawl, HookCalls, KeptExtraction, PageFacts
 from crawler.queueing import queues
 from crawler.storage import fields

@@ -12,8 +12,9 @@ from redis import Redis
 
 from crawler.core.protocol.completion import State
 from crawler.crawls import delete
-from crawler.manager.reconcile import DELETE_STEPS_PER_SCAN, scan
+from crawler.crawls.reconcile import scan
 from crawler.models import Crawl, LinkIndex, Page
+from crawler.queueing.duties import STEPS_PER_SCAN
 from tests.factories import a_crawl, a_finished_crawl, a_page
 
 NOW = timezone.now()
@@ -91,11 +92,11 @@ def test_a_scan_takes_no_more_steps_for_several_deletions_than_for_one(monkeypat
     monkeypatch.setattr(delete, "DELETE_ROWS_PER_TRANSACTION", 1)
     monkeypatch.setattr(delete, "DELETE_STEPS_PER_CALL", 0)
     for crawl in (an_old_crawl(), an_old_crawl()):
-        for number in range(DELETE_STEPS_PER_SCAN):
+        for number in range(STEPS_PER_SCAN):
             a_page(crawl, f"https://example.com/{number}")
     delete.delete_past_retention(NOW)
     scan()
-    assert Page.objects.count() == DELETE_STEPS_PER_SCAN
+    assert Page.objects.count() == STEPS_PER_SCAN
     for _ in range(2):
         scan()
     assert not Crawl.objects.exists()

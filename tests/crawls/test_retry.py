@@ -7,11 +7,11 @@ import pytest
 from crawler import conf
 from crawler.core.politeness import host_rules
 from crawler.core.protocol.counters import adds_up
-from crawler.crawls import retry
+from crawler.crawls import reconcile, retry
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.retry import retry_failed
 from crawler.fetcher import session
-from crawler.manager import dispatch, reconcile
+from crawler.manager import dispatch
 from crawler.manager.tick import manage
 from crawler.models import Disagreement, Notice, Page
 from crawler.queueing import queues

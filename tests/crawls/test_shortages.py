@@ -18,8 +18,8 @@ from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage
 from crawler.crawls import control, holds
 from crawler.crawls.holds import retry_on_outage
+from crawler.crawls.reconcile import reconcile, scan
 from crawler.frontier import capacity
-from crawler.manager.reconcile import reconcile, scan
 from crawler.models import Crawl, Notice, PageFacts
 from crawler.reports.diagnosis import why_of
 from crawler.reports.diagnosis_facts import held_because

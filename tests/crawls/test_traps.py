@@ -7,10 +7,10 @@ import pytest
 from crawler.core.pages import traps
 from crawler.core.protocol.counters import adds_up
 from crawler.core.urls import variants
+from crawler.crawls import reconcile
 from crawler.crawls import retry as verb
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.retry import ReleasedTraps, release
-from crawler.manager import reconcile
 from crawler.models import Crawl, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench

@@ -32,7 +32,7 @@ from crawler.core.extraction.rules import FieldRule
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.placement import placed
 from crawler.core.urls.normalise import origin_of
-from crawler.crawls import change, control, delete, kept_extraction, retry
+from crawler.crawls import change, control, delete, kept_extraction, reconcile, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
@@ -40,7 +40,7 @@ from crawler.fetcher import result_buffer, robots_check
 from crawler.fetcher.page import PageFetcher
 from crawler.frontier.keys import CRAWLS
 from crawler.frontier.results import Results
-from crawler.manager import add, dispatch, idle_poller, reconcile
+from crawler.manager import add, dispatch, idle_poller
 from crawler.manager import tick as manage
 from crawler.models import Crawl, Delivery, KeptExtraction, Page
 from crawler.queueing import queues

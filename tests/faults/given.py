@@ -18,11 +18,12 @@ from redis import Redis
 
 from crawler import clock as shared_clock
 from crawler.capabilities.hooks import subscribers
+from crawler.crawls import reconcile
 from crawler.fetcher import loop, result_buffer, session, work_stealing
 from crawler.frontier import results
 from crawler.frontier.keys import NOTIFY_COMING, RECONCILED
-from crawler.manager import idle_poller, reconcile
-from crawler.queueing import queues
+from crawler.manager import idle_poller
+from crawler.queueing import liveness, queues
 from tests.timeless import TimelessLoop
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
@@ -86,7 +87,7 @@ def live_by(clock: GivenClock) -> None:
         (timezone, "now", clock.moment),
         (Redis, "time", lambda redis, **options: clock.redis_time()),
         (idle_poller.poll_while_idle, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
-        (reconcile, "MS_PER_S", reconcile.MS_PER_S * _SLOWER),
+        (liveness, "MS_PER_S", liveness.MS_PER_S * _SLOWER),
         (results, "MS_PER_S", results.MS_PER_S * _SLOWER),
         (queues, "NOTIFY_RESEND_MS", queues.NOTIFY_RESEND_MS * _SLOWER),
         (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time

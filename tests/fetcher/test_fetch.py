@@ -17,13 +17,13 @@ from crawler.core.html import links
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
 from crawler.core.protocol.messages import Batch, SliceReport, decode_report
+from crawler.crawls.reconcile import reconcile, scan
 from crawler.fetcher.loop import fetch
 from crawler.fetcher.session import MIN_WAITING_BATCHES
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
 from crawler.logs import Context
 from crawler.manager import dispatch
-from crawler.manager.reconcile import reconcile, scan
 from crawler.models import Page
 from crawler.queueing import queues
 from tests.bench import Bench

@@ -11,9 +11,9 @@ from crawler.core.pages.page_query import PagesQuery
 from crawler.core.pages.placement import Added, Placement, placed
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.counters import adds_up
+from crawler.crawls import reconcile
 from crawler.crawls.control import cancel, pause, resume
 from crawler.manager import add as adding
-from crawler.manager import reconcile
 from crawler.manager.add import add, ask_again
 from crawler.manager.host_waits import end_host_waits
 from crawler.manager.tick import manage

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from crawler import clock
+from crawler.crawls import reconcile
 from crawler.frontier.frontier import Frontier
-from crawler.manager import reconcile
 from crawler.queueing import queues
 from tests.bench import Bench
 from tests.site import page

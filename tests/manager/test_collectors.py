@@ -11,6 +11,7 @@ from django.conf import LazySettings
 from crawler import clock
 from crawler.core.protocol.collectors import collector_of
 from crawler.core.protocol.completion import needs_tick
+from crawler.crawls.reconcile import scan
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import MARK_FRESH_S, ReleaseResult, Results
@@ -18,11 +19,11 @@ from crawler.jobs import fetch
 from crawler.manager import dispatch
 from crawler.manager.context import context_of
 from crawler.manager.finish import finish_if_done
-from crawler.manager.reconcile import read_liveness, scan
 from crawler.manager.recover_leases import RESULTS_WAIT_S, recover_leases
 from crawler.manager.tick import manage
 from crawler.models import Page
 from crawler.queueing import queues
+from crawler.queueing.liveness import read_liveness
 from crawler.reports.receipt import receipt_of
 from tests import site
 from tests.bench import Bench

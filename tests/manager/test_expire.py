@@ -6,9 +6,9 @@ import time
 
 import pytest
 
+from crawler.crawls import reconcile
 from crawler.crawls.control import pause, resume
 from crawler.crawls.retry import retry_failed
-from crawler.manager import reconcile
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Page
 from crawler.reports.receipt import receipt_of

@@ -18,11 +18,10 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import CHECK_INTERVAL_S
 from crawler.frontier.keys import JOB_SIGNAL, RECONCILED
 from crawler.manager import idle_poller as watch_module
-from crawler.manager import reconcile as reconcile_module
 from crawler.manager.idle_poller import MAX_POLL_S, POLL_INTERVAL_S, poll_while_idle
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, Notice, Page
-from crawler.queueing import job_guard, queues
+from crawler.queueing import job_guard, liveness, queues
 from tests.bench import Bench
 from tests.manager.test_rescue_job import planted
 from tests.site import Reply, page
@@ -217,9 +216,7 @@ class TestWhatItCosts:
     def test_of_a_watch(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
         leave_nothing_to_do(bench)
         monkeypatch.setattr(watch_module, "MAX_POLL_S", self.SECONDS)
-        monkeypatch.setattr(
-            reconcile_module, "MS_PER_S", 10**6
-        )  # in Redis time passes by what is slept here, and only so
+        monkeypatch.setattr(liveness, "MS_PER_S", 10**6)  # in Redis time passes by what is slept here, and only so
         redis, time, hosts = queues.connection(), GivenTime(), bench.context.frontier.keys.of_suffix().hosts
         redis.zadd(hosts, {host: bench.context.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
 

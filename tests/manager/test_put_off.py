@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from crawler.crawls import reconcile
 from crawler.crawls.retry import retry_failed
-from crawler.manager import reconcile
 from crawler.manager.tick import manage
 from crawler.models import Page
 from crawler.reports.diagnosis import why_of

@@ -14,10 +14,10 @@ from crawler.capabilities.browser.result import Rendering
 from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_load import Resource
+from crawler.crawls.reconcile import scan
 from crawler.frontier.slots import LaneSlots
 from crawler.http.warc_record import ExchangeHeads, RecordedExchange
 from crawler.jobs import fetch
-from crawler.manager.reconcile import scan
 from crawler.manager.tick import manage
 from crawler.models import Page
 from crawler.queueing import queues

@@ -6,11 +6,11 @@ import pytest
 from rq import Queue
 from rq.registry import StartedJobRegistry
 
+from crawler.crawls import reconcile
 from crawler.crawls.control import cancel, pause, resume
 from crawler.frontier import results
 from crawler.frontier.keys import CRAWLS
 from crawler.frontier.results import MARK_FRESH_S
-from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.bench import Bench, Hands

@@ -8,10 +8,10 @@ from django.db import connection
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import Batch, PageResult, SliceReport
+from crawler.crawls import reconcile
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed
 from crawler.crawls.start import start_crawl
-from crawler.manager import reconcile
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, Disagreement, Page, PageFacts, PageLinks
 from crawler.queueing.wakeups import wake

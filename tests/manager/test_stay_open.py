@@ -6,8 +6,8 @@ import pytest
 
 from crawler.core.access.reach import OPERATOR
 from crawler.core.pages.placement import Placement
+from crawler.crawls import reconcile
 from crawler.crawls.control import finish, pause, resume
-from crawler.manager import reconcile
 from crawler.manager.add import add
 from crawler.models import Disagreement, Notice
 from crawler.queueing import queues

@@ -13,10 +13,10 @@ from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import Event
 from crawler.crawls import control
+from crawler.crawls.reconcile import scan
 from crawler.crawls.retry import retry_failed
 from crawler.crawls.start import start_crawl
 from crawler.encryption import opened_address
-from crawler.manager.reconcile import scan
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.notices import delivery as announcing
 from crawler.notices import outbox

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import SilentLock
-from crawler.manager import reconcile
+from crawler.crawls import reconcile
 from crawler.models import Crawl, Page
 from crawler.storage import database
 from crawler.storage.database import LIMITS, is_lock_timeout, silent_lock

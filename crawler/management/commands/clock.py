@@ -21,8 +21,8 @@ from crawler import clock
 from crawler.accounts import idempotency
 from crawler.core.errors import CrawlerError
 from crawler.crawls import delete
+from crawler.crawls.reconcile import reconcile
 from crawler.crawls.schedules import run_due
-from crawler.manager.reconcile import reconcile
 from crawler.queueing import alive
 from crawler.queueing.startup import wait_or_go_on
 from crawler.storage import response_cache

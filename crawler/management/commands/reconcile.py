@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.crawls.reconcile import ScanResult, reconcile
 from crawler.management.base import CrawlerCommand, Exit
-from crawler.manager.reconcile import ScanResult, reconcile
 from crawler.reports import text
 
 EXAMPLES = """\

@@ -10,9 +10,9 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from crawler.core.errors import ServiceDown
+from crawler.crawls.reconcile import reconcile
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
-from crawler.manager.reconcile import reconcile
 from crawler.reports import diagnosis_text
 from crawler.reports.diagnosis import why_of
 

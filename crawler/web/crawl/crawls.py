@@ -29,9 +29,9 @@ from crawler.core.protocol.completion import State
 from crawler.core.url_lists.reader import ColumnChoice
 from crawler.crawls import kept_extraction
 from crawler.crawls.import_urls import load_list
+from crawler.crawls.reconcile import reconcile
 from crawler.crawls.schedules import begin_schedule
 from crawler.crawls.start import start_crawl
-from crawler.manager.reconcile import reconcile
 from crawler.models import NOT_OVER, Crawl
 from crawler.reports import text
 from crawler.reports.progress import breakdown

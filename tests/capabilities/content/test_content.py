@@ -16,8 +16,8 @@ from crawler.core.errors import ServiceDown
 from crawler.core.pages.content_formats import FORMS, PICTURES
 from crawler.core.pages.outcomes import Outcome
 from crawler.crawls.delete import delete
+from crawler.crawls.reconcile import scan
 from crawler.fetcher.loop import fetch
-from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Page, PageFacts
 from crawler.queueing import queues
 from crawler.storage.content.objects import Reader, objects_of, sweep

@@ -11,8 +11,8 @@ import pytest
 from crawler import conf
 from crawler.capabilities.scrapy import driver, page_steps
 from crawler.core.options.catalogue import CrawlOptions
+from crawler.crawls.reconcile import reconcile
 from crawler.crawls.start import start_crawl
-from crawler.manager.reconcile import reconcile
 from crawler.models import Page
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench

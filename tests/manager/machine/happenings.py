@@ -12,10 +12,11 @@ import pytest
 from rq.job import Job
 
 from crawler.core.protocol.messages import SliceReport
+from crawler.crawls import reconcile
 from crawler.fetcher import loop
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
-from crawler.manager import reconcile, tick
+from crawler.manager import tick
 from crawler.queueing import wakeups
 from tests.manager.machine import memory
 from tests.manager.machine.hooked import ON_PAGE

@@ -22,19 +22,19 @@ from crawler.capabilities.scrapy import driver
 from crawler.core.pages import traps
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
-from crawler.crawls import delete
+from crawler.crawls import delete, reconcile
 from crawler.fetcher import connection_slot, host_slot, loop, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier import logins
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
-from crawler.manager import collect, dispatch, idle_poller, reconcile
+from crawler.manager import collect, dispatch, idle_poller
 from crawler.manager import finish as conclude
 from crawler.manager import tick as manage
 from crawler.manager.context import TickContext
 from crawler.models import Crawl, Page, Trap
 from crawler.notices import delivery
-from crawler.queueing import queues
+from crawler.queueing import liveness, queues
 from crawler.storage import additions, queries, writer
 from tests.manager.machine import memory
 from tests.manager.machine.browser import WorldBrowser
@@ -108,7 +108,7 @@ class Machine:
                 "POLL_INTERVAL_S",
                 2.0,
             ),  # when nothing is due sooner: half of the looks in a story find nothing
-            (reconcile, "MS_PER_S", reconcile.MS_PER_S * SLOWER),
+            (liveness, "MS_PER_S", liveness.MS_PER_S * SLOWER),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conf, "collectors", lambda: self.collectors),
             (conf, "hooks", lambda: self.hooks),

@@ -9,8 +9,8 @@ from functools import partial
 from crawler.capabilities.browser.lanes import RENDER
 from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.protocol.completion import State
+from crawler.crawls import reconcile
 from crawler.frontier.slots import LaneSlots
-from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.manager.machine import memory

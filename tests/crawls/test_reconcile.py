@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawler.crawls.control import pause
+from crawler.crawls.reconcile import ScanResult, reconcile, scan
 from crawler.frontier.results import MARK_FRESH_S
-from crawler.manager.reconcile import ScanResult, reconcile, scan
 from crawler.queueing import queues
 from tests.bench import Bench
 
