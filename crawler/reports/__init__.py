@@ -12,6 +12,7 @@ catalogue/        reports on a site, one file each
 comparison        differences of two crawls
 graph             the graph of pages and links
 traps             traps of a crawl
+crawl_search      which crawls a list has
 hooks             calls of the operator's hooks
 metrics           metrics for monitoring
 scale             how many workers would be useful, and why

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any, BinaryIO, cast
 from uuid import UUID
 
-from django.db.models import Q
 from django.http import HttpResponse
 from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
@@ -38,6 +37,7 @@ from crawler.crawls.schedules import begin_schedule
 from crawler.crawls.start import start_crawl
 from crawler.models import Crawl
 from crawler.reports import adding, text
+from crawler.reports.crawl_search import CrawlSearch
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import masked_receipt, receipt_of
 
@@ -90,13 +90,7 @@ def list_crawls(
     limit: Limit = 100,
 ) -> dict[str, Any]:
     """The crawls you may see, the newest first."""
-    crawls = visible_crawls(request.user)
-    if state:
-        crawls = crawls.filter(state__in=state)
-    if q:
-        crawls = crawls.filter(Q(start_urls__icontains=q) | Q(source__icontains=q))
-    if owner:
-        crawls = crawls.filter(owner__username=owner)
+    crawls = CrawlSearch(state, q.strip(), owner).among(visible_crawls(request.user))
     return newest_first(request, crawls, cursor, limit, shapes.line_of)
 
 

@@ -11,8 +11,7 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -34,6 +33,7 @@ from crawler.crawls.schedules import begin_schedule
 from crawler.crawls.start import start_crawl
 from crawler.models import NOT_OVER, Crawl
 from crawler.reports import text
+from crawler.reports.crawl_search import CrawlSearch
 from crawler.reports.progress import breakdown
 from crawler.storage.database import read_snapshot
 from crawler.web.crawl.crawl_summary import figures_of, quick_figures
@@ -71,14 +71,8 @@ class Filters:
 
     def among(self, crawls: QuerySet[Crawl]) -> QuerySet[Crawl]:
         """The crawls that pass."""
-        if self.state:
-            crawls = crawls.filter(state__in=NOT_OVER if self.state == "going" else [self.state])
-        if self.owner:
-            crawls = crawls.filter(owner__username=self.owner)
-        if self.text:
-            urls = Cast("start_urls", TextField())
-            crawls = crawls.alias(urls=urls).filter(Q(urls__icontains=self.text) | Q(source__icontains=self.text))
-        return crawls
+        states = NOT_OVER if self.state == "going" else [State(self.state)] if self.state else ()
+        return CrawlSearch(states, self.text, self.owner).among(crawls)
 
 
 def list_of(request: HttpRequest, visible: QuerySet[Crawl]) -> dict[str, Any]:
