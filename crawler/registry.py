@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TypeVar
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
-    "browser": ("options", "lanes", "page_steps", "page_rows"),
-    "hooks": ("page_steps", "page_rows", "page_readers", "subscribers"),
-    "scrapy": ("options", "lanes", "page_steps", "page_rows"),
+    "browser": ("options", "lanes", "page_steps", "page_rows", "receipt_parts"),
+    "hooks": ("page_steps", "page_rows", "page_readers", "subscribers", "receipt_parts"),
+    "scrapy": ("options", "lanes", "page_steps", "page_rows", "receipt_parts"),
     "cache": ("options",),
     "extraction": ("options", "page_steps"),
     "content": ("options", "page_steps"),

@@ -1,5 +1,6 @@
 """Reports on a crawl, read-only.
 
+receipt_parts     what capabilities add to it
 receipt           the totals of a crawl, for page, command line, export and notice
 progress          state and progress of a crawl, its pages by depth and host
 diagnosis         why a crawl is not finished; diagnosis_facts, diagnosis_text

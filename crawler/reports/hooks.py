@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Sum
 
 from crawler.core.options.events import HOOK
 from crawler.models import Crawl, Delivery, HookCalls
-from crawler.storage.hook_calls import ON_PAGE
-
-COUNTS = ("calls", "errors", "timeouts")
 
 
 def calls_of(crawl: Crawl) -> list[HookCalls]:
     """By hook and method."""
     return list(HookCalls.objects.filter(crawl=crawl).order_by("hook", "method"))
-
-
-def page_calls(crawl: Crawl) -> list[dict[str, Any]]:
-    """The calls of `on_page`, which do not change any more when the crawl is over, for its receipt."""
-    return [
-        {"hook": row.hook, **{count: getattr(row, count) for count in COUNTS}}
-        for row in calls_of(crawl)
-        if row.method == ON_PAGE
-    ]
 
 
 def has_pending_calls(crawl: Crawl) -> bool:

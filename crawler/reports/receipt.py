@@ -10,7 +10,6 @@ from crawler.core.channels.catalogue import is_encrypted, masked, shown
 from crawler.core.errors import SealBroken
 from crawler.core.options import schedule
 from crawler.core.options.events import ENDS, HOOK
-from crawler.core.options.of_capabilities import NEVER, SCRAPY
 from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.protocol.completion import EndReason, State, ended, sentence
@@ -18,8 +17,7 @@ from crawler.core.protocol.counters import adds_up
 from crawler.core.protocol.progress import ran_seconds
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
-from crawler.reports import hooks
-from crawler.storage import queries
+from crawler.reports.receipt_parts import values_of
 
 LIST = ("lines", "taken", "invalid", "duplicates")
 """The part of a list in the receipt; receipts of other crawls have no "list"."""
@@ -57,12 +55,7 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     }
     if crawl.source:
         receipt["list"] = {name: crawl.source_report.get(name, 0) for name in LIST}
-    if crawl.chosen.engine == SCRAPY:
-        receipt["engine"] = SCRAPY
-    if crawl.is_over and crawl.chosen.render != NEVER:
-        receipt["rendered"] = queries.count_rendered(crawl.id)
-    if called := hooks.page_calls(crawl):
-        receipt["hooks"] = called
+    receipt |= values_of(crawl)
     if crawl.chosen.ack == EARLY:
         receipt["lost"] = tallies.outcomes.get(Outcome.LOST, 0)
     receipt["notifications"] = _notifications(crawl)

@@ -10,9 +10,7 @@ from uuid import UUID
 
 from crawler import clock
 from crawler.core.html.shells import DESCRIPTIONS
-from crawler.core.options.catalogue import OPTIONS
 from crawler.core.options.events import Event
-from crawler.core.options.kinds import Choice
 from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.protocol.completion import EndReason, Limit, State
@@ -21,6 +19,7 @@ from crawler.core.text.sanitize import one_line
 from crawler.models import Crawl, KeptExtraction, Page
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.progress import start_count, troubled_start_pages
+from crawler.reports.receipt_parts import lines_of
 
 __all__ = [
     "DASH",
@@ -29,7 +28,6 @@ __all__ = [
     "counted",
     "duration",
     "ended",
-    "engine",
     "list_read",
     "outcome",
     "progress_text",
@@ -113,7 +111,7 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             ("State", receipt["state"]),
             *([("Ended", receipt["ended_message"])] if receipt.get("ended_message") else []),
             *_given(receipt),
-            *([("Engine", engine(receipt["engine"]))] if "engine" in receipt else []),
+            *lines_of(receipt, are_settings=True),
             ("Time", run_time(receipt)),
             ("Discovered", counted(receipt["discovered"], "page")),
             ("  fetched", _with_parts(receipt["fetched"], sorted(receipt["statuses"].items()))),
@@ -121,7 +119,7 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             ("  skipped", _with_parts(sum(skipped.values()), skipped.items())),
             ("  cancelled", count(receipt["cancelled"])),
             *([("  open", count(still_open))] if still_open else []),
-            *_rendered(receipt),
+            *lines_of(receipt, are_settings=False),
             ("Requests", f"{count(receipt['requests'])}, retries: {count(receipt['retries'])}"),
             ("Received", size(receipt["bytes"])),
             *_listed("Notice to", [notice["address"] for notice in receipt["notifications"]]),
@@ -135,25 +133,10 @@ def _failed(receipt: Mapping[str, Any]) -> str:
     return count(receipt["failed"]) + (f" ({count(lost)} lost with their workers)" if lost else "")
 
 
-def _rendered(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How many pages a browser has rendered, by the reason; of crawls with that option."""
-    reasons = receipt.get("rendered")
-    if reasons is None:
-        return []
-    in_words = "; ".join(f"{why_rendered(reason)}: {count(number)}" for reason, number in sorted(reasons.items()))
-    return [("Rendered", count(sum(reasons.values())) + (f" ({in_words})" if in_words else ""))]
-
-
 def why_rendered(reason: str) -> str:
     """Why a browser rendered a page, in words, to follow "because"; one of a newer version as it is."""
     words: dict[str, str] = {ALWAYS: "the crawl renders all pages", **DESCRIPTIONS}
     return words.get(reason, reason)
-
-
-def engine(name: str) -> str:
-    """The label of an engine; one of a newer version as it is."""
-    option = OPTIONS.get("engine")
-    return option.kind.labels.get(name, name) if option and isinstance(option.kind, Choice) else name
 
 
 def list_read(report: Mapping[str, Any]) -> str:

@@ -161,12 +161,6 @@ def count_rows(crawl: UUID) -> Tallies:
     return tallied(groups.annotate(pages=Count("id")))
 
 
-def count_rendered(crawl: UUID) -> dict[str, int]:
-    """How many pages a browser has rendered, by the reason."""
-    rendered = Page.objects.filter(~Q(rendering=""), crawl_id=crawl, status=Page.CLOSED).order_by()
-    return dict(rendered.values_list("rendering").annotate(pages=Count("id")))
-
-
 def next_expiry(crawl: UUID) -> float | None:
     """Epoch seconds when the next open page expires."""
     open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from crawler.capabilities.scrapy.options import BUILT_IN
-from crawler.core.options.of_capabilities import SCRAPY
+from crawler.capabilities.scrapy.options import BUILT_IN, SCRAPY
 from tests.stack import Stack
 from tools.bench.sites import MANUALS, Manual, root_in, served
 

@@ -4,6 +4,7 @@
 options         its options
 lanes           the lane of rendered pages
 page_rows       how pages loaded, as rows
+receipt_parts   how many pages were rendered, in the receipt
 page_steps      renders a page with the manners of its crawl; finds pages that need it
 renderer        renders a page for a fetch job, whose task answers what the page asks
 tab             a browser context with one page after the other

@@ -7,6 +7,7 @@ calls     calls a method with a time limit, and contains its errors
 subscribers  calls `on_closed` and `on_finished`, after the commit
 page_readers  gives kept HTML to them
 page_rows   counts the calls with pages that are closed
+receipt_parts  the calls with pages, in the receipt
 page_steps  gives pages to them
 on_page   the hooks of a crawl on one page
 """

@@ -4,6 +4,7 @@ options     its options
 lanes       the lane of such crawls
 messages    what a worker and its process of Scrapy tell each other
 page_rows   what spiders said about pages, as rows
+receipt_parts  the engine, in the receipt
 page_steps  runs pages through it, and sends what it requests for them
 settings    the options of a crawl as settings of Scrapy
 driver      the processes of Scrapy that a worker has, one for each crawl

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crawler import conf
+from crawler.capabilities.scrapy.options import SCRAPY as WITH_SCRAPY
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import SCRAPY as WITH_SCRAPY
 from crawler.core.protocol.lanes import Lane
 from crawler.core.text.controls import by_surface
 

@@ -8,11 +8,10 @@ from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.options.conflicts import Conflict, chosen
 from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, Text, option
-from crawler.core.options.of_capabilities import SCRAPY
 
 SCRAPY_GROUP = OptionGroup("Scrapy", "middlewares and pipelines of your own", "scrapy", 130)
 
-BUILT_IN = "builtin"
+BUILT_IN, SCRAPY = "builtin", "scrapy"
 ENGINE = Choice(SCRAPY, BUILT_IN, {BUILT_IN: "Built in", SCRAPY: "Scrapy"})
 
 _DOTTED_NAME = re.compile(r"([A-Za-z_]\w*\.)+[A-Za-z_]\w*", re.ASCII)

@@ -10,9 +10,8 @@ import msgspec
 from crawler import conf
 from crawler.capabilities.scrapy import driver, messages
 from crawler.capabilities.scrapy.driver import ScrapyEnded, ScrapyExited
-from crawler.capabilities.scrapy.options import ScrapyOptions
+from crawler.capabilities.scrapy.options import SCRAPY, ScrapyOptions
 from crawler.capabilities.scrapy.settings import USUAL, fixed_settings
-from crawler.core.options.of_capabilities import SCRAPY
 from crawler.core.pages.cache_policy import conditions
 from crawler.core.pages.hook_calls import MAX_ERROR, HookCall, plain_fields, type_of
 from crawler.core.pages.outcomes import Outcome, of_status

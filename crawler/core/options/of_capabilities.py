@@ -8,9 +8,6 @@ from crawler.core.extraction.rules import FieldRule
 NEVER, AUTO, ALWAYS = "never", "auto", "always"
 """`render`."""
 
-SCRAPY = "scrapy"
-"""`engine`."""
-
 
 class CapabilityOptions(Part):
     """The capabilities give these fields; where one is missing, its options have these values."""

@@ -16,6 +16,7 @@ from crawler.notices.outbox import receivers_of
 from crawler.reports import queue_figures, text
 from crawler.reports.progress import Breakdown, cheap_breakdown, is_of_now
 from crawler.reports.receipt import address_shown, error_shown, stored_shown
+from crawler.reports.receipt_parts import rows_of
 from crawler.reports.text import event_word
 from crawler.web.tables.rows import Row
 
@@ -120,28 +121,13 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
     return [
         *({"name": name, "number": text.count(number), "tone": "part"} for name, number in parts),
         {"name": "discovered", "number": text.count(receipt["discovered"]), "tone": "sum"},
-        *_engine(receipt),
-        *_rendered(receipt),
+        *({"name": name, "number": number, "tone": "more"} for name, number in rows_of(receipt)),
         {"name": "requests", "number": text.count(receipt["requests"]), "tone": "more"},
         {"name": "retries", "number": text.count(receipt["retries"]), "tone": "more"},
         {"name": "bytes read", "number": text.size(receipt["bytes"]), "tone": "more"},
         *_times(receipt),
         {"name": "ended", "number": text.ENDED[EndReason(receipt["ended"])], "tone": "more"},
     ]
-
-
-def _engine(receipt: dict[str, Any]) -> list[Row]:
-    """What requested the pages, if not the built-in engine."""
-    name = receipt.get("engine")
-    return [] if name is None else [{"name": "engine", "number": text.engine(name), "tone": "more"}]
-
-
-def _rendered(receipt: dict[str, Any]) -> list[Row]:
-    """How many pages a browser has rendered, of a crawl with that option."""
-    reasons = receipt.get("rendered")
-    if reasons is None:
-        return []
-    return [{"name": "rendered in a browser", "number": text.count(sum(reasons.values())), "tone": "more"}]
 
 
 def _times(receipt: dict[str, Any]) -> list[Row]:

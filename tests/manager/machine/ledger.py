@@ -14,9 +14,10 @@ from msgspec import structs
 from redis import Redis
 
 from crawler import conf
+from crawler.capabilities.scrapy.options import SCRAPY
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import ENDS, HOOK, Event
-from crawler.core.options.of_capabilities import AUTO, SCRAPY
+from crawler.core.options.of_capabilities import AUTO
 from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.protocol.completion import Limit, State

@@ -16,8 +16,8 @@ from rq import Queue, SimpleWorker
 from syrupy.assertion import SnapshotAssertion
 
 from crawler import clock
+from crawler.capabilities.scrapy.options import SCRAPY
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import SCRAPY
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.scaling import Steady
 from crawler.core.protocol.completion import State

@@ -1,0 +1,34 @@
+"""How many pages of a crawl a browser has rendered, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q
+
+from crawler.core.options.of_capabilities import NEVER
+from crawler.models import Crawl, Page
+from crawler.reports import text
+from crawler.reports.receipt_parts import ReceiptPart
+
+
+def _rendered(crawl: Crawl) -> dict[str, int] | None:
+    """Reason -> pages, of a crawl that is over."""
+    if not crawl.is_over or crawl.chosen.render == NEVER:
+        return None
+    rendered = Page.objects.filter(~Q(rendering=""), crawl_id=crawl.id, status=Page.CLOSED).order_by()
+    return dict(rendered.values_list("rendering").annotate(pages=Count("id")))
+
+
+def _line(reasons: dict[str, Any]) -> tuple[str, str]:
+    in_words = "; ".join(
+        f"{text.why_rendered(reason)}: {text.count(number)}" for reason, number in sorted(reasons.items())
+    )
+    return "Rendered", text.count(sum(reasons.values())) + (f" ({in_words})" if in_words else "")
+
+
+def _row(reasons: dict[str, Any]) -> tuple[str, str]:
+    return "rendered in a browser", text.count(sum(reasons.values()))
+
+
+RECEIPT_PARTS = (ReceiptPart("rendered", _rendered, _line, _row),)

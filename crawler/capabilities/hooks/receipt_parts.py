@@ -1,0 +1,20 @@
+"""How often hooks were called with the pages of a crawl, which does not change any more when it is over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.models import Crawl
+from crawler.reports.hooks import calls_of
+from crawler.reports.receipt_parts import ReceiptPart
+from crawler.storage.hook_calls import ON_PAGE
+
+COUNTS = ("calls", "errors", "timeouts")
+
+
+def _page_calls(crawl: Crawl) -> list[dict[str, Any]] | None:
+    rows = [row for row in calls_of(crawl) if row.method == ON_PAGE]
+    return [{"hook": row.hook, **{count: getattr(row, count) for count in COUNTS}} for row in rows] or None
+
+
+RECEIPT_PARTS = (ReceiptPart("hooks", _page_calls),)
