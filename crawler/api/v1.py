@@ -39,9 +39,9 @@ from crawler.api.routes import (
     tokens,
 )
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown, TooBusy
-from crawler.core.installation.backpressure import sentence
 from crawler.core.text.controls import Surface
 from crawler.crawls.holds import shortage_of
+from crawler.reports.cause_text import shortage_text
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ def _service_down(request: HttpRequest, error: ServiceDown) -> HttpResponse:
 def _redis_down(request: HttpRequest, error: RedisError) -> HttpResponse:
     log.error("Redis does not answer: %s", error)
     short = shortage_of(error)
-    what = "Redis does not answer." if short is None else sentence(short)
+    what = "Redis does not answer." if short is None else shortage_text(short)
     detail = f"{what[:-1]}, so this may be half done. It is safe to try again in a moment."
     return service_down(detail).response()
 

@@ -23,13 +23,14 @@ from redis.exceptions import TimeoutError as RedisSilent
 from crawler import clock, logs
 from crawler.accounts import quotas
 from crawler.core.access.quotas import next_day
-from crawler.core.installation.backpressure import Shortage, because, concerns, of_database, of_redis, sentence
+from crawler.core.installation.backpressure import Shortage, concerns, of_database, of_redis
 from crawler.core.protocol.completion import State
 from crawler.crawls import control
 from crawler.frontier import capacity
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.duties import NOTHING, DutyResult, Scan
+from crawler.reports.cause_text import because, shortage_text
 from crawler.storage import queries
 from crawler.storage.database import is_lock_timeout
 
@@ -93,7 +94,7 @@ def database_error_message(error: Exception) -> str:
     if is_lock_timeout(error):
         return "Another process is changing this at the moment: try again in a few seconds."
     short = shortage_of(error)
-    return "The database does not answer." if short is None else sentence(short)
+    return "The database does not answer." if short is None else shortage_text(short)
 
 
 def shortage_now(*, held: bool = False) -> Shortage | None:

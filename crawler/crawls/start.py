@@ -17,7 +17,6 @@ from crawler.accounts.permissions import check_private, installation_hosts
 from crawler.core.channels.catalogue import KINDS, is_secret
 from crawler.core.channels.kind import ChannelKind
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
-from crawler.core.installation.backpressure import because, remedy
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
 from crawler.core.protocol.lanes import lanes
@@ -33,6 +32,7 @@ from crawler.models import Crawl
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
+from crawler.reports.cause_text import because, remedy
 from crawler.storage import writer
 
 

@@ -21,8 +21,6 @@ from redis.exceptions import RedisError
 from crawler import __version__
 from crawler.accounts import audit
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
-from crawler.core.installation.backpressure import remedy, sentence
-from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.core.text.sanitize import lines
 from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file
@@ -34,6 +32,8 @@ from crawler.management.usage import use_one_line_errors
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from crawler.reports import text
+from crawler.reports.cause_text import remedy, shortage_text
+from crawler.reports.explanation import AUTOSCALED
 from crawler.reports.text import Reply, Verb
 from crawler.storage.database import is_lock_timeout
 
@@ -233,7 +233,7 @@ def in_one_line(error: Exception) -> str:
         case ServiceDown():
             return f"{first}."
         case _ if (short := shortage_of(error)) is not None:
-            return f"{sentence(short)} {remedy(short)}."
+            return f"{shortage_text(short)} {remedy(short)}."
         case _ if is_lock_timeout(error):
             return database_error_message(error)
         case RedisError():

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from crawler import clock
-from crawler.core.installation.backpressure import because
 from crawler.core.protocol.completion import CompletionCheck, State
 from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
@@ -29,6 +28,7 @@ from crawler.manager.restored import detect_rollback
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, ensure_poller_if_idle, wake
+from crawler.reports.cause_text import because
 from crawler.storage.database import is_lock_timeout
 
 log = logging.getLogger(__name__)

@@ -4,6 +4,9 @@ receipt_parts     what capabilities add to it
 receipt           the totals of a crawl, for page, command line, export and notice
 progress          state and progress of a crawl, its pages by depth and host
 diagnosis         why a crawl is not finished; diagnosis_facts, diagnosis_text
+explanation       the same, in sentences
+cause_text        shortages, holds and waits of hosts, in sentences
+end_text          why a crawl ended, as a sentence
 host              the state of one host in all crawls
 page_table        the table of pages: columns, filters, counts
 page_detail       one page, as values and as text

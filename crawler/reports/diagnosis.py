@@ -13,13 +13,14 @@ from typing import Any
 from django.db.models import QuerySet
 
 from crawler.clock import Clock, epoch_seconds
-from crawler.core.politeness.host_rules import WaitReason, wait_text
+from crawler.core.politeness.host_rules import WaitReason
 from crawler.core.protocol import retries
 from crawler.core.protocol.completion import State
-from crawler.core.protocol.diagnosis import Hold, explain
+from crawler.core.protocol.diagnosis import Hold
 from crawler.core.protocol.progress import still_for
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
+from crawler.reports.cause_text import wait_text
 from crawler.reports.diagnosis_facts import (
     SHOWN,
     BatchSeen,
@@ -31,6 +32,7 @@ from crawler.reports.diagnosis_facts import (
     proxies_left_out,
     robots_of,
 )
+from crawler.reports.explanation import explain
 
 SHOWN_LATELY = 5  # disagreements
 STILL_SECONDS = 5.0  # without a closed page, after which the reason is shown with the progress
@@ -60,7 +62,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
     """The diagnosis of any crawl. Of the crawls that use a host's connections only `visible` ones (None = all) are
     named.
 
-    `sentences`   the answer and further facts, in plain words (`core.protocol.diagnosis`)
+    `sentences`   the answer and further facts, in plain words (`reports.explanation`)
     `open`        the number of open pages, and the first of them
     `redis`       whether it responds; otherwise the parts below are None
     `workers`, `queues`    workers that listen to, and jobs that wait in, each queue

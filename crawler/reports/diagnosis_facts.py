@@ -1,4 +1,4 @@
-"""The facts that `core.protocol.diagnosis` explains, from the database and Redis.
+"""The facts that `reports.explanation` explains, from the database and Redis.
 
 Read-only and bounded for any crawl: a few rows by index, and the dispatched batches.
 """
@@ -17,7 +17,7 @@ from redis import Redis, RedisError
 from crawler import encryption
 from crawler.clock import Clock
 from crawler.core.errors import SealBroken, ServiceDown
-from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
+from crawler.core.installation.backpressure import Memory, Shortage, concerns
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import (
     BLOCKING_REASONS,
@@ -34,10 +34,7 @@ from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
 from crawler.core.protocol.holds import (
     HoldReason,
-    credentials_message,
-    hold_message,
     hold_reason,
-    login_message,
     needs_person,
 )
 from crawler.core.protocol.lanes import SlotLane, base_lane, chosen_slot_lanes
@@ -56,6 +53,7 @@ from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.queueing.workers import listeners, slots_of
+from crawler.reports.cause_text import credentials_message, hold_message, login_message, waits_for
 from crawler.storage import queries
 from crawler.storage.database import silent_lock
 

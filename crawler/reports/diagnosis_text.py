@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from crawler.core.politeness.host_rules import ENDED_BY_A_USER, WaitReason, stop_of
+from crawler.core.politeness.host_rules import ENDED_BY_A_USER, WaitReason
 from crawler.core.protocol.diagnosis import Hold, Manager
 from crawler.core.urls.normalise import href_of
 from crawler.reports import text as words
+from crawler.reports.cause_text import stop_of
 
 Row = dict[str, str]
 """A line: `answer` in a word or two, its subject in `url` (with `href` for a link), a `note`, two figures (`time`,

@@ -8,7 +8,6 @@ from datetime import datetime
 from redis import Redis
 
 from crawler import clock
-from crawler.core.politeness.host_rules import stop_of
 from crawler.core.protocol.completion import State
 from crawler.core.urls.normalise import origins_of
 from crawler.frontier.inspect import HostSnapshot, host_snapshots, pages_of
@@ -16,6 +15,7 @@ from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.reports import text as words
+from crawler.reports.cause_text import stop_of
 from crawler.reports.diagnosis import Plain, moment, rounded
 from crawler.reports.diagnosis_facts import robots_cache_of
 

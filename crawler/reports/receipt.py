@@ -12,11 +12,12 @@ from crawler.core.options import schedule
 from crawler.core.options.events import ENDS, HOOK
 from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.protocol.completion import EndReason, State, ended, sentence
+from crawler.core.protocol.completion import EndReason, State, ended
 from crawler.core.protocol.counters import adds_up
 from crawler.core.protocol.progress import ran_seconds
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
+from crawler.reports.end_text import end_text
 from crawler.reports.receipt_parts import values_of
 
 LIST = ("lines", "taken", "invalid", "duplicates")
@@ -70,7 +71,7 @@ def _ended_message(crawl: Crawl, why: EndReason) -> str:
         ends = Notice.objects.filter(crawl=crawl, round=crawl.round, event__in=ENDS)
         if told := (ends.values_list("receipt", flat=True).first() or {}).get("ended_message"):
             return str(told)
-    return sentence(why, crawl.tallies, crawl.limits, crawl.chosen)
+    return end_text(why, crawl.tallies, crawl.limits, crawl.chosen)
 
 
 def ended_of(crawl: Crawl) -> EndReason | None:

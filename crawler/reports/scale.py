@@ -21,7 +21,6 @@ from crawler.core.politeness import scaling
 from crawler.core.politeness.host_rules import chosen_delay, host_delay
 from crawler.core.politeness.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of
 from crawler.core.protocol.completion import State
-from crawler.core.protocol.diagnosis import no_worker_for
 from crawler.core.protocol.lanes import FETCH, Lane, SlotLane, base_lane, lanes, slot_lanes
 from crawler.core.text.quantities import count, counted
 from crawler.frontier import workload
@@ -32,6 +31,7 @@ from crawler.frontier.workload import CrawlLoad, LaneLoad, ShownFigure
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.workers import worker_count
+from crawler.reports.explanation import no_worker_for
 
 FRESH_S = 5.0  # a figure that was found within so many seconds is shown again on pages that look each second
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import clock
-from crawler.core.installation.backpressure import PAUSED_FOR_ROOM
 from crawler.core.protocol.completion import State
 from crawler.models import Crawl
+from crawler.reports.cause_text import PAUSED_FOR_ROOM
 from tests.factories import a_crawl_with_a_queue, make_crawl
 
 pytestmark = pytest.mark.django_db

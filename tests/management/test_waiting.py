@@ -10,9 +10,8 @@ import redis as redis_package
 from django.utils import timezone
 
 from crawler.core.errors import ServiceDown
-from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
+from crawler.core.installation.backpressure import Shortage
 from crawler.core.protocol.completion import State
-from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.frontier import capacity
 from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
@@ -20,7 +19,9 @@ from crawler.management.base import NO_WORKER
 from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, WaitEnd, Waiting, wait_for_notices
 from crawler.models import Crawl, Delivery, Notice
 from crawler.queueing import queues
+from crawler.reports.cause_text import paused_for, waits_for
 from crawler.reports.diagnosis import waits_because
+from crawler.reports.explanation import AUTOSCALED
 from tests.factories import make_crawl
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]

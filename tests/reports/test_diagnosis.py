@@ -15,7 +15,6 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 
 from crawler import clock
-from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.autoscalers import Membership
@@ -32,6 +31,7 @@ from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
 from crawler.reports.diagnosis_facts import SHOWN, robots_cache_of
+from crawler.reports.explanation import AUTOSCALED
 from tests.bench import Bench
 from tests.factories import make_crawl, make_page
 from tests.site import Reply, page

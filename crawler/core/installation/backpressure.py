@@ -1,5 +1,4 @@
-"""Shortages that stop crawls: no memory or disk for Redis, the database or content. How each is recognised, and its
-text for users."""
+"""Shortages that stop crawls: no memory or disk for Redis, the database or content, and how each is recognised."""
 
 from __future__ import annotations
 
@@ -25,17 +24,6 @@ class Shortage(StrEnum):
         return self in {Shortage.DATABASE_FULL, Shortage.DATABASE_READ_ONLY, Shortage.DATABASE_UNWELL}
 
 
-_WORDS = {
-    Shortage.REDIS_FULL: ("Redis is full: it has used up its maxmemory", "Let it use more, or cancel crawls"),
-    Shortage.REDIS_UNSAVED: ("Redis takes nothing in: it could not save its data", "See whether its disk is full"),
-    Shortage.REDIS_READ_ONLY: ("Redis takes nothing in: it is a read-only replica", "Name the primary in REDIS_URL"),
-    Shortage.DATABASE_FULL: ("the disk of the database is full", "Make room on it"),
-    Shortage.DATABASE_READ_ONLY: ("the database is read-only", "Make it writable"),
-    Shortage.DATABASE_UNWELL: ("the database cannot write to its disk", "See whether it is full or broken"),
-    Shortage.STORAGE_FULL: ("there is no room left for the content it keeps", "Make room where content is stored"),
-}
-
-
 @dataclass(frozen=True)
 class Memory:
     """The memory of Redis, by its INFO."""
@@ -58,35 +46,6 @@ class Memory:
 def concerns(shortage: Shortage, *, keeps: bool) -> bool:
     """Whether it concerns a crawl; `keeps` = the crawl keeps content."""
     return keeps or shortage is not Shortage.STORAGE_FULL
-
-
-def because(shortage: Shortage) -> str:
-    """The reason as the end of a sentence, without a full stop."""
-    return _WORDS[shortage][0]
-
-
-def sentence(shortage: Shortage) -> str:
-    """The reason only, for users who cannot do anything about it."""
-    reason = because(shortage)
-    return f"{reason[0].upper()}{reason[1:]}."
-
-
-def remedy(shortage: Shortage) -> str:
-    """What to do about it: a sentence without a full stop."""
-    return _WORDS[shortage][1]
-
-
-def paused_for(shortage: Shortage) -> str:
-    return f"It is paused, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
-
-
-PAUSED_FOR_ROOM = "It is paused, because there was no room for what it finds. It goes on by itself once there is."
-"""The same where the shortage is not known any more."""
-
-
-def waits_for(shortage: Shortage) -> str:
-    """The text for a crawl whose pause could not be stored."""
-    return f"No page is requested, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
 
 
 def of_redis(message: str) -> Shortage | None:

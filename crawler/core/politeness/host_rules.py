@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from enum import StrEnum
-from typing import assert_never
 
 from crawler.core.pages.outcomes import Outcome, Retry
-from crawler.core.text.quantities import count, counted, duration
 
 SLICE_PAGES = 64  # pages of one host handed out at a time, as long as its response time is not known
 MAX_SLICE_PAGES = 256  # the same of a fast host
@@ -349,52 +346,3 @@ class HostWait:
     def connections(self) -> int:
         """In use."""
         return sum(used.connections for used in self.used)
-
-
-def wait_text(wait: HostWait) -> str:
-    """One sentence: why a crawl waits for this host."""
-    host, seconds = wait.host, duration(wait.next_in)
-    every = f", one request in {duration(wait.delay)}" if wait.delay > 0 else ""
-    waiting = f"It is waiting for {host}"
-    again = f"{waiting}, which may be asked again in {seconds}{every}"
-    trouble = f" ({wait.trouble})" if wait.trouble else ""
-    match wait.reason:
-        case WaitReason.STOP:
-            return f"{host} {stop_of(wait.status, wait.until)} (in {seconds})."
-        case WaitReason.PROBE:
-            rest = f"the others wait for its answer, {seconds} at most"
-            return f"{host} asked to wait, so one page of it is tried first: {rest}."
-        case WaitReason.ROBOTS_ASKED:
-            return f"{waiting}, whose robots.txt is being asked for."
-        case WaitReason.ROBOTS_AGAIN:
-            return f"{waiting}, whose robots.txt is asked for again in {seconds}{trouble}."
-        case WaitReason.ROBOTS:
-            return f"{again} (Crawl-delay)."
-        case WaitReason.DELAY:
-            return f"{again} (the delay chosen for this crawl)."
-        case WaitReason.OTHERS:
-            return f"{again} (another crawl keeps this delay)."
-        case WaitReason.THROTTLE:
-            return f"{again} (slowed down, because it is slow or in trouble)."
-        case WaitReason.RETRY | WaitReason.LATER:
-            is_later = wait.reason is WaitReason.LATER
-            what = "the time of the next page comes" if is_later else "a page that failed is tried again"
-            return f"{waiting}, where {what} in {seconds}{trouble}."
-        case WaitReason.BUSY:
-            in_use = f"{count(wait.connections)} of {counted(wait.allowed, 'connection')} to {host}"
-            return f"{in_use} {'is' if wait.connections == 1 else 'are'} in use{_by_whom(wait.used)}."
-        case WaitReason.AGAIN:
-            return f"{waiting}, which is tried again in {seconds}."
-        case WaitReason.NOTHING:
-            return f"{host} may be asked now."
-    assert_never(wait.reason)
-
-
-def stop_of(status: int | None, until: float) -> str:
-    """ "answered 429 and asked to wait until 14:03:20 UTC"."""
-    answered = f"answered {status} and " if status is not None else ""
-    return f"{answered}asked to wait until {datetime.fromtimestamp(until, UTC):%H:%M:%S} UTC"
-
-
-def _by_whom(used: Sequence[ConnectionUse]) -> str:
-    return ": " + ", ".join(f"{count(each.connections)} by {each.by}" for each in used) if used else ""

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 from typing import assert_never
 
-from crawler.core.errors import SealBroken
-from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Shortage, paused_for
+from crawler.core.installation.backpressure import Shortage
 
 CAPACITY_HOLD_MAX = timedelta(minutes=1)
 """A hold for lack of capacity lasts seconds, and is extended; the one for the daily quota ends at midnight (UTC)."""
@@ -60,23 +59,3 @@ def needs_person(reason: HoldReason, shortage: Shortage | None) -> bool:
         case HoldReason.USER:
             return False
     assert_never(reason)
-
-
-def credentials_message() -> str:
-    """For users: why a crawl whose credentials cannot be decrypted is paused."""
-    return f"It is paused. {SealBroken()}"
-
-
-def login_message(reason: str) -> str:
-    """For users: why a crawl is paused whose log-in failed, or whose owner may store no more."""
-    return f"It is paused: {reason}. Resume it to try again."
-
-
-def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str) -> str:
-    """For users: why it is held, and when the hold ends ("in 3 h"). "" if it does not resume by itself."""
-    if reason is HoldReason.DAILY_QUOTA:
-        why = "It is paused, because the pages its owner may ask for in a day are used up."
-        return f"{why} It goes on by itself {ends}."
-    if reason is HoldReason.CAPACITY:  # without a shortage: it has ended, or Redis does not respond
-        return PAUSED_FOR_ROOM if shortage is None else paused_for(shortage)
-    return ""

@@ -7,13 +7,13 @@ from typing import Any, assert_never
 
 from crawler.core.pages.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.protocol.completion import FOLLOWS, EndReason, State
-from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.core.protocol.progress import Completion
 from crawler.models import Crawl, Delivery, KeptExtraction
 from crawler.reports import hooks, text, traps
 from crawler.reports.comparison import from_memory
 from crawler.reports.diagnosis import stands_still, waits_because
 from crawler.reports.diagnosis_facts import held_because
+from crawler.reports.explanation import AUTOSCALED
 from crawler.reports.links import dead_letters, orphans
 from crawler.reports.progress import (
     SHOWN,

@@ -1,4 +1,4 @@
-"""What errors say is short, when Redis is, and what people are told of it."""
+"""What errors say is short, and when Redis is."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from crawler.core.installation.backpressure import (
     concerns,
     of_database,
     of_redis,
-    paused_for,
-    sentence,
-    waits_for,
 )
 
 MB = 2**20
@@ -82,11 +79,3 @@ def test_a_redis_that_throws_keys_away_is_not_short_but_that_is_known() -> None:
 def test_only_crawls_that_keep_content_wait_for_its_storage() -> None:
     assert [concerns(Shortage.STORAGE_FULL, keeps=keeps) for keeps in (True, False)] == [True, False]
     assert all(concerns(short, keeps=False) for short in Shortage if short is not Shortage.STORAGE_FULL)
-
-
-@pytest.mark.parametrize("short", Shortage)
-def test_every_shortage_has_its_sentences(short: Shortage) -> None:
-    for told in (paused_for(short), waits_for(short), sentence(short)):
-        assert told[0].isupper()
-        assert told.endswith(".")
-        assert ".." not in told

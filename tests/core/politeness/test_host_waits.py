@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.politeness.host_rules import ConnectionUse, HostTiming, HostWait, WaitReason, wait_reason, wait_text
-from crawler.core.robots.robots_txt import NOT_FETCHED
-from tests.text_files import listed
+from crawler.core.politeness.host_rules import HostTiming, WaitReason, wait_reason
 
 FREE = HostTiming(connections=0, allowed=4)
-UNTIL = 1_800_000_200.0  # 08:03:20 UTC
 
 CAUSES: list[tuple[str, HostTiming, tuple[float, WaitReason]]] = [
     ("nothing is in the way", FREE, (0.0, WaitReason.NOTHING)),
@@ -99,40 +94,3 @@ def test_connections_are_never_blamed_while_one_is_free(look: HostTiming) -> Non
     assert next_in >= 0
     assert reason is not WaitReason.BUSY or look.connections >= look.allowed
     assert reason is not WaitReason.STOP or look.stop_in > 0
-
-
-WAITS = {
-    "the server asked to wait": HostWait("a.test", 9, 240.0, WaitReason.STOP, until=UNTIL, status=429),
-    "it asked to wait, with a status that is not known": HostWait("a.test", 9, 240.0, WaitReason.STOP, until=UNTIL),
-    "one page is tried first": HostWait("a.test", 9, 23.0, WaitReason.PROBE),
-    "robots.txt is asked for": HostWait("a.test", 9, 0.0, WaitReason.ROBOTS_ASKED),
-    "robots.txt is asked for again": HostWait(
-        "a.test", 9, 4.0, WaitReason.ROBOTS_AGAIN, f"{NOT_FETCHED}: it answered 503"
-    ),
-    "Crawl-delay": HostWait("a.test", 9, 12.0, WaitReason.ROBOTS, delay=30.0),
-    "the chosen delay": HostWait("a.test", 9, 1.0, WaitReason.DELAY, delay=2.0),
-    "another crawl's delay": HostWait("a.test", 9, 1.0, WaitReason.OTHERS, delay=2.0),
-    "the throttle": HostWait("a.test", 9, 1.0, WaitReason.THROTTLE, delay=4.0),
-    "a page is tried again": HostWait("a.test", 9, 8.0, WaitReason.RETRY, "timed out"),
-    "a page has a later time": HostWait("a.test", 9, 3600.0, WaitReason.LATER),
-    "no connection is free": HostWait(
-        "a.test",
-        9,
-        0.0,
-        WaitReason.BUSY,
-        used=[ConnectionUse("crawl 7 (b.test)", 2), ConnectionUse("this crawl", 1)],
-        allowed=3,
-    ),
-    "it was put off": HostWait("a.test", 9, 0.8, WaitReason.AGAIN),
-    "nothing": HostWait("a.test", 9, 0.0, WaitReason.NOTHING),
-}
-
-
-def test_each_cause_has_its_own_sentence_with_its_figures(golden: SnapshotAssertion) -> None:
-    assert listed({cause: wait_text(wait) for cause, wait in WAITS.items()}) == golden
-
-
-def test_no_cause_lacks_a_sentence_and_no_two_share_one() -> None:
-    assert {wait.reason for wait in WAITS.values()} == set(WaitReason)
-    said = [re.sub(r"\d", "", wait_text(HostWait("a.test", 1, 1.0, reason, allowed=1))) for reason in WaitReason]
-    assert len(set(said)) == len(WaitReason)

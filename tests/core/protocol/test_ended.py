@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.protocol.completion import EndReason, Limit, State, ended, limit_of_time, sentence, without_answer
+from crawler.core.protocol.completion import EndReason, Limit, State, ended, limit_of_time, without_answer
 from crawler.core.protocol.counters import Tallies
-from tests.text_files import listed
 
 OVER = [state for state in State if state.is_over]
-OPTIONS = CrawlOptions(max_pages=40, max_depth=2, max_bytes=10_000_000, deadline=7200.0, page_ttl=60.0)
 COUNTS = st.dictionaries(st.sampled_from([outcome.value for outcome in Outcome]), st.integers(0, 99))
 LIMITS = st.dictionaries(st.sampled_from([limit.value for limit in Limit]), st.integers(0, 99))
 
@@ -65,42 +62,12 @@ def test_what_is_not_over_has_not_ended(outcomes: dict[str, int], limits: dict[s
     assert ended(state, Tallies(discovered=999_999, outcomes=outcomes), limits) is None
 
 
-@given(COUNTS, LIMITS, st.sampled_from(OVER))
-def test_what_is_over_ended_for_a_reason_that_can_be_told(
-    outcomes: dict[str, int], limits: dict[str, int], state: State
-) -> None:
-    counted = Tallies(discovered=sum(outcomes.values()), outcomes=outcomes)
-    reason = ended(state, counted, limits)
-    assert reason is not None
-    for options in (OPTIONS, CrawlOptions()):
-        told = sentence(reason, counted, limits, options)
-        assert told.endswith(".")
-        assert "None" not in told
-
-
 @given(COUNTS, st.sampled_from(OVER))
 def test_it_is_complete_only_if_nothing_was_left_out_and_all_answered(outcomes: dict[str, int], state: State) -> None:
     counted = Tallies(discovered=sum(outcomes.values()), outcomes=outcomes)
     if ended(state, counted, {}) is EndReason.COMPLETE:
         assert not counted.in_category(Category.FAILED) + counted.in_category(Category.CANCELLED)
         assert not {Outcome.LIMIT, Outcome.EXPIRED} & {outcome for outcome, number in outcomes.items() if number}
-
-
-SENTENCES: dict[str, tuple[Tallies, dict[str, int]]] = {
-    "complete": (tallies(ok=3), {}),
-    "one page failed": (tallies(ok=3, dns=1), {}),
-    "nothing was fetched": (tallies(robots=1), {}),
-    "a limit": (tallies(ok=40, limit=1), {"pages": 1}),
-    "two limits, and pages failed": (tallies(ok=38, timeout=2, limit=417), {"pages": 400, "depth": 17}),
-    "the limit on bytes": (tallies(ok=3, limit=9), {"bytes": 9}),
-    "the deadline, and a limit": (tallies(ok=3, expired=5, limit=9), {"deadline": 5, "depth": 9}),
-    "cancelled": (tallies(ok=3, cancelled=6), {}),
-}
-
-
-def test_the_reason_is_a_sentence(golden: SnapshotAssertion) -> None:
-    reasons = {name: why(*ending) for name, ending in SENTENCES.items()}
-    assert listed({name: sentence(reasons[name], *SENTENCES[name], OPTIONS) for name in SENTENCES}) == golden
 
 
 def test_pages_without_a_usable_answer_are_those_that_failed_or_may_answer_another_time() -> None:

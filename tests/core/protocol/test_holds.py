@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Shortage
-from crawler.core.protocol.holds import HoldReason, hold_message, hold_reason
+from crawler.core.installation.backpressure import Shortage
+from crawler.core.protocol.holds import HoldReason, hold_reason
 
 NOW = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
 SECONDS, MIDNIGHT = NOW + timedelta(seconds=3), datetime(2026, 11, 22, tzinfo=UTC)
@@ -31,13 +31,3 @@ def test_the_reason(
     held_until: datetime | None, shortage: Shortage | None, has_credentials: bool, reason: HoldReason
 ) -> None:
     assert hold_reason(held_until, shortage, NOW.timestamp(), has_credentials=has_credentials) is reason
-
-
-@pytest.mark.parametrize("reason", HoldReason)
-def test_there_is_a_message_for_each_hold_that_ends_by_itself(reason: HoldReason) -> None:
-    assert bool(hold_message(reason, None, "in 3 h")) is reason.ends_by_itself
-
-
-def test_the_message_names_the_shortage() -> None:
-    assert "Redis is full" in hold_message(HoldReason.CAPACITY, Shortage.REDIS_FULL, "")
-    assert hold_message(HoldReason.CAPACITY, None, "") == PAUSED_FOR_ROOM

@@ -21,11 +21,11 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.scaling import Steady
 from crawler.core.protocol.completion import State
-from crawler.core.protocol.diagnosis import AUTOSCALED
 from crawler.frontier.autoscalers import Membership
 from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.models import Crawl, Delivery
 from crawler.reports import workforce
+from crawler.reports.explanation import AUTOSCALED
 from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.status import NO_WORKER, status_of, summary_of
 from tests.factories import SITE, a_cancelled_crawl, a_crawl, a_delivery, a_finished_crawl, a_page

@@ -1,0 +1,121 @@
+"""What holds a crawl up, in sentences: shortages, holds, and hosts that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import assert_never
+
+from crawler.core.errors import SealBroken
+from crawler.core.installation.backpressure import Shortage
+from crawler.core.politeness.host_rules import ConnectionUse, HostWait, WaitReason
+from crawler.core.protocol.holds import HoldReason
+from crawler.core.text.quantities import count, counted, duration
+
+_SHORTAGES = {
+    Shortage.REDIS_FULL: ("Redis is full: it has used up its maxmemory", "Let it use more, or cancel crawls"),
+    Shortage.REDIS_UNSAVED: ("Redis takes nothing in: it could not save its data", "See whether its disk is full"),
+    Shortage.REDIS_READ_ONLY: ("Redis takes nothing in: it is a read-only replica", "Name the primary in REDIS_URL"),
+    Shortage.DATABASE_FULL: ("the disk of the database is full", "Make room on it"),
+    Shortage.DATABASE_READ_ONLY: ("the database is read-only", "Make it writable"),
+    Shortage.DATABASE_UNWELL: ("the database cannot write to its disk", "See whether it is full or broken"),
+    Shortage.STORAGE_FULL: ("there is no room left for the content it keeps", "Make room where content is stored"),
+}
+
+
+def because(shortage: Shortage) -> str:
+    """The reason as the end of a sentence, without a full stop."""
+    return _SHORTAGES[shortage][0]
+
+
+def shortage_text(shortage: Shortage) -> str:
+    """The reason only, for users who cannot do anything about it."""
+    reason = because(shortage)
+    return f"{reason[0].upper()}{reason[1:]}."
+
+
+def remedy(shortage: Shortage) -> str:
+    """What to do about it: a sentence without a full stop."""
+    return _SHORTAGES[shortage][1]
+
+
+def paused_for(shortage: Shortage) -> str:
+    return f"It is paused, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
+
+
+PAUSED_FOR_ROOM = "It is paused, because there was no room for what it finds. It goes on by itself once there is."
+"""The same where the shortage is not known any more."""
+
+
+def waits_for(shortage: Shortage) -> str:
+    """The text for a crawl whose pause could not be stored."""
+    return f"No page is requested, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
+
+
+def credentials_message() -> str:
+    """For users: why a crawl whose credentials cannot be decrypted is paused."""
+    return f"It is paused. {SealBroken()}"
+
+
+def login_message(reason: str) -> str:
+    """For users: why a crawl is paused whose log-in failed, or whose owner may store no more."""
+    return f"It is paused: {reason}. Resume it to try again."
+
+
+def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str) -> str:
+    """For users: why it is held, and when the hold ends ("in 3 h"). "" if it does not resume by itself."""
+    if reason is HoldReason.DAILY_QUOTA:
+        why = "It is paused, because the pages its owner may ask for in a day are used up."
+        return f"{why} It goes on by itself {ends}."
+    if reason is HoldReason.CAPACITY:  # without a shortage: it has ended, or Redis does not respond
+        return PAUSED_FOR_ROOM if shortage is None else paused_for(shortage)
+    return ""
+
+
+def wait_text(wait: HostWait) -> str:
+    """One sentence: why a crawl waits for this host."""
+    host, seconds = wait.host, duration(wait.next_in)
+    every = f", one request in {duration(wait.delay)}" if wait.delay > 0 else ""
+    waiting = f"It is waiting for {host}"
+    again = f"{waiting}, which may be asked again in {seconds}{every}"
+    trouble = f" ({wait.trouble})" if wait.trouble else ""
+    match wait.reason:
+        case WaitReason.STOP:
+            return f"{host} {stop_of(wait.status, wait.until)} (in {seconds})."
+        case WaitReason.PROBE:
+            rest = f"the others wait for its answer, {seconds} at most"
+            return f"{host} asked to wait, so one page of it is tried first: {rest}."
+        case WaitReason.ROBOTS_ASKED:
+            return f"{waiting}, whose robots.txt is being asked for."
+        case WaitReason.ROBOTS_AGAIN:
+            return f"{waiting}, whose robots.txt is asked for again in {seconds}{trouble}."
+        case WaitReason.ROBOTS:
+            return f"{again} (Crawl-delay)."
+        case WaitReason.DELAY:
+            return f"{again} (the delay chosen for this crawl)."
+        case WaitReason.OTHERS:
+            return f"{again} (another crawl keeps this delay)."
+        case WaitReason.THROTTLE:
+            return f"{again} (slowed down, because it is slow or in trouble)."
+        case WaitReason.RETRY | WaitReason.LATER:
+            is_later = wait.reason is WaitReason.LATER
+            what = "the time of the next page comes" if is_later else "a page that failed is tried again"
+            return f"{waiting}, where {what} in {seconds}{trouble}."
+        case WaitReason.BUSY:
+            in_use = f"{count(wait.connections)} of {counted(wait.allowed, 'connection')} to {host}"
+            return f"{in_use} {'is' if wait.connections == 1 else 'are'} in use{_by_whom(wait.used)}."
+        case WaitReason.AGAIN:
+            return f"{waiting}, which is tried again in {seconds}."
+        case WaitReason.NOTHING:
+            return f"{host} may be asked now."
+    assert_never(wait.reason)
+
+
+def stop_of(status: int | None, until: float) -> str:
+    """ "answered 429 and asked to wait until 14:03:20 UTC"."""
+    answered = f"answered {status} and " if status is not None else ""
+    return f"{answered}asked to wait until {datetime.fromtimestamp(until, UTC):%H:%M:%S} UTC"
+
+
+def _by_whom(used: Sequence[ConnectionUse]) -> str:
+    return ": " + ", ".join(f"{count(each.connections)} by {each.by}" for each in used) if used else ""
