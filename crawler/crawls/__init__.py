@@ -3,6 +3,7 @@
 start        validate, insert the rows, wake the manager
 credentials  whether a crawl's credentials may be sent, and where
 import_urls  start a crawl over a list of URLs of any length
+actions      what a user can do with a crawl's state, each once, for page, API and commands
 control      pause, resume, cancel, finalize; sharing and retention
 holds        pause crawls while the owner's quota is exhausted or disk or memory is low; retry during outages
 change       change the options of a crawl under way

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
 from django.db import InterfaceError, OperationalError, ProgrammingError
@@ -22,6 +21,7 @@ from crawler import __version__
 from crawler.accounts import audit
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.core.text.sanitize import lines
+from crawler.crawls.actions import Action, reply_to
 from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file
 from crawler.exports.csv import Cells, json_lines
@@ -31,10 +31,9 @@ from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.usage import use_one_line_errors
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
-from crawler.reports import text
 from crawler.reports.cause_text import remedy, shortage_text
 from crawler.reports.explanation import AUTOSCALED
-from crawler.reports.text import Reply, Verb
+from crawler.reports.text import Reply
 from crawler.storage.database import is_lock_timeout
 
 SERVICE_ERRORS = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
@@ -205,25 +204,37 @@ class CrawlerCommand(BaseCommand):
             self.stdout.write(lines(piece) if self.stdout.isatty() else piece, ending="")
 
 
-class ControlCommand(CrawlerCommand):
-    """A command that changes the state of one crawl: pause, resume or cancel."""
+class ActionCommand(CrawlerCommand):
+    """A command that does one action with a crawl."""
 
-    verb: ClassVar[Verb]
-    needs_worker = False  # whether to warn if no worker is running
+    action: ClassVar[Action]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
 
-    def change(self, crawl: UUID) -> bool:
-        """Change the crawl's state; return whether it changed."""
-        raise NotImplementedError
-
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
-        code = self.print_reply(text.to_verb(self.verb, self.change(crawl.id), crawl.id))
-        if self.needs_worker:
+        code = self.print_reply(reply_to(self.action, self.action.run(crawl.id), crawl.id))
+        if self.action.needs_worker:
             self.warn_without_workers()
         return code
+
+
+def command_of(action: Action) -> type[ActionCommand]:
+    """The command of an action, for the module in `commands` by which Django finds it."""
+    examples = _EXAMPLES.format(name=action.name, reached=action.reached, refused=action.refused)
+    return type("Command", (ActionCommand,), {"action": action, "help": action.help, "examples": examples})
+
+
+_EXAMPLES = """\
+examples:
+  python manage.py {name} 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+
+exit codes:
+  0    {reached}
+  1    {refused}
+  2    there is no such crawl
+"""
 
 
 def in_one_line(error: Exception) -> str:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, assert_never
-from uuid import UUID
 
-from crawler import clock
 from crawler.core.html.shells import DESCRIPTIONS
 from crawler.core.options.events import Event
 from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
-from crawler.core.protocol.completion import EndReason, Limit, State
+from crawler.core.protocol.completion import EndReason, Limit
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
 from crawler.core.text.sanitize import one_line
 from crawler.models import Crawl, KeptExtraction, Page
-from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt_parts import lines_of
 
@@ -259,15 +255,6 @@ def figures(receipt: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 # Replies to actions on a crawl, for page and terminal.
 
 
-class Verb(StrEnum):
-    """The actions that change a crawl's state."""
-
-    PAUSE = "pause"
-    RESUME = "resume"
-    CANCEL = "cancel"
-    FINISH = "finish"
-
-
 @dataclass(frozen=True)
 class Reply:
     """A reply to a user."""
@@ -276,47 +263,7 @@ class Reply:
     is_so: bool  # whether the requested state is reached, by this call or before
 
 
-_TARGET = {
-    Verb.PAUSE: State.PAUSED,
-    Verb.RESUME: State.RUNNING,
-    Verb.CANCEL: State.CANCELLED,
-    Verb.FINISH: State.FINISHED,
-}
-
-_DONE = {
-    Verb.PAUSE: "Paused. Dispatched pages are still processed; no further pages are requested.",
-    Verb.RESUME: "Resumed. It goes on where it stopped.",
-    Verb.CANCEL: "Cancelled. Open pages will not be requested any more.",
-    Verb.FINISH: "No longer kept open. It is finished as soon as no page is open.",
-}
-
-_STANDS = {
-    State.LOADING: "Its list is still being read",
-    State.RUNNING: "It is running",
-    State.PAUSED: "It is paused",
-    State.FINISHED: "It is finished",
-    State.CANCELLED: "It was cancelled",
-}
-
 GONE = Reply("It was deleted; there is no such crawl any more.", is_so=False)
-
-
-def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
-    """The reply to pause, resume, cancel or finish; `moved` = this call changed the state."""
-    if moved:
-        return Reply(_DONE[verb], is_so=True)
-    state = _state_of(crawl_id)
-    if state is None:
-        return GONE
-    if verb is Verb.RESUME and (why := _held(crawl_id)):
-        return Reply(why, is_so=False)
-    if state is _TARGET[verb]:
-        return Reply(f"{_STANDS[state]} already.", is_so=True)
-    if state.is_over:
-        return Reply(f"{_STANDS[state]}; there is nothing to {verb}.", is_so=False)
-    if verb is Verb.FINISH:
-        return Reply("It is not kept open: it is finished by itself as soon as no page is open.", is_so=True)
-    return Reply(f"{_STANDS[state]}: another user changed its state at the same time. Try again.", is_so=False)
 
 
 def to_delete(crawl: Crawl, deleted: bool) -> Reply:
@@ -361,15 +308,3 @@ def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:
 def no_pages_of(host: str) -> Reply:
     """The reply when a crawl has no open pages of that host."""
     return Reply(f"This crawl does not wait for {host}.", is_so=False)
-
-
-def _state_of(crawl_id: UUID) -> State | None:
-    """The current state in the database; None when the crawl is deleted."""
-    value = Crawl.objects.filter(pk=crawl_id).values_list("state", flat=True).first()
-    return None if value is None else State(value)
-
-
-def _held(crawl_id: UUID) -> str:
-    """Why the crawl is held; "" when it is not."""
-    crawl = Crawl.objects.filter(pk=crawl_id, state=State.PAUSED).first()
-    return held_because(crawl, clock.epoch_seconds()) if crawl is not None else ""

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from crawler.crawls.actions import ACTIONS
 from crawler.web import monitoring
 from crawler.web.account import account, channels, login, tokens
 from crawler.web.crawl import (
@@ -49,13 +50,13 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/release-traps", pages.crawl_release_traps, name="crawl-release-traps"),
     path("crawls/<uuid:crawl_id>/pages/<int:page_id>/content/<str:form>", pages.page_content, name="page-content"),
     path("extraction/preview", extraction.extraction_preview, name="extraction-preview"),
-    path("crawls/<uuid:crawl_id>/pause", control.crawl_pause, name="crawl-pause"),
-    path("crawls/<uuid:crawl_id>/resume", control.crawl_resume, name="crawl-resume"),
+    *(
+        path(f"crawls/<uuid:crawl_id>/{name}", control.crawl_action, {"name": name}, name=f"crawl-{name}")
+        for name in ACTIONS
+    ),
     path("crawls/<uuid:crawl_id>/add", queue.crawl_add, name="crawl-add"),
     path("crawls/<uuid:crawl_id>/again", queue.crawl_again, name="crawl-again"),
     path("crawls/<uuid:crawl_id>/change", queue.crawl_change, name="crawl-change"),
-    path("crawls/<uuid:crawl_id>/finish", control.crawl_finish, name="crawl-finish"),
-    path("crawls/<uuid:crawl_id>/cancel", control.crawl_cancel, name="crawl-cancel"),
     path("crawls/<uuid:crawl_id>/extract", control.crawl_extract, name="crawl-extract"),
     path("crawls/<uuid:crawl_id>/delete", control.crawl_delete, name="crawl-delete"),
     path("crawls/<uuid:crawl_id>/retry-failed", control.crawl_retry_failed, name="crawl-retry-failed"),

@@ -14,15 +14,14 @@ from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import OverQuota
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls import control
+from crawler.crawls.actions import RESUME, reply_to
 from crawler.crawls.reconcile import scan
 from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.manager.add import add
 from crawler.models import Crawl, Disagreement, Notice, PageFacts, Schedule, Usage
-from crawler.reports import text
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import receipt_of
-from crawler.reports.text import Verb
 from crawler.storage import sql
 from tests.bench import Bench
 from tests.content_storages import kept_in
@@ -172,7 +171,7 @@ def a_held_crawl(bench: Bench, owner: User, settings: Any) -> Crawl:
 def test_resuming_too_early_changes_nothing_and_says_why(bench: Bench, ann: User, settings: Any) -> None:
     crawl = a_held_crawl(bench, ann, settings)
     moved = control.resume(crawl.id)
-    reply = text.to_verb(Verb.RESUME, moved, crawl.id)
+    reply = reply_to(RESUME, moved, crawl.id)
     assert (moved, reply.is_so) == (False, False)
     assert reply.line.startswith(
         "It is paused, because the pages its owner may ask for in a day are used up. It goes on"

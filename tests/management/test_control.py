@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.protocol.completion import State
+from crawler.crawls.actions import CANCEL, PAUSE, RESUME, Action, reply_to
 from crawler.management.base import NO_WORKER
 from crawler.models import Page
-from crawler.reports.text import Verb, to_verb
 from tests.factories import make_crawl, make_page
 from tests.management.calls import exit_code
 from tests.stack import Stack
@@ -16,26 +16,26 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
 
 @pytest.mark.parametrize(
-    ("verb", "before", "after"),
+    ("action", "before", "after"),
     [
-        (Verb.PAUSE, State.RUNNING, State.PAUSED),
-        (Verb.RESUME, State.PAUSED, State.RUNNING),
-        (Verb.CANCEL, State.RUNNING, State.CANCELLED),
-        (Verb.CANCEL, State.PAUSED, State.CANCELLED),
-        (Verb.PAUSE, State.PAUSED, State.PAUSED),
-        (Verb.RESUME, State.RUNNING, State.RUNNING),
-        (Verb.CANCEL, State.CANCELLED, State.CANCELLED),
+        (PAUSE, State.RUNNING, State.PAUSED),
+        (RESUME, State.PAUSED, State.RUNNING),
+        (CANCEL, State.RUNNING, State.CANCELLED),
+        (CANCEL, State.PAUSED, State.CANCELLED),
+        (PAUSE, State.PAUSED, State.PAUSED),
+        (RESUME, State.RUNNING, State.RUNNING),
+        (CANCEL, State.CANCELLED, State.CANCELLED),
     ],
 )
 def test_a_crawl_that_is_as_it_was_asked_to_be_ends_with_0(
-    verb: Verb, before: State, after: State, capsys: pytest.CaptureFixture[str]
+    action: Action, before: State, after: State, capsys: pytest.CaptureFixture[str]
 ) -> None:
     crawl = make_crawl(state=before, discovered=1)
     make_page(crawl, "http://site.test/")
-    assert exit_code(verb, str(crawl.id)) == 0
+    assert exit_code(action.name, str(crawl.id)) == 0
     crawl.refresh_from_db()
     assert crawl.state == after
-    assert capsys.readouterr().out == f"{to_verb(verb, moved=before != after, crawl_id=crawl.id).line}\n"
+    assert capsys.readouterr().out == f"{reply_to(action, moved=before != after, crawl_id=crawl.id).line}\n"
 
 
 def test_nothing_else_is_said(stack: Stack) -> None:
@@ -45,23 +45,23 @@ def test_nothing_else_is_said(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verb", "state"),
+    ("action", "state"),
     [
-        (Verb.PAUSE, State.FINISHED),
-        (Verb.PAUSE, State.CANCELLED),
-        (Verb.RESUME, State.FINISHED),
-        (Verb.RESUME, State.CANCELLED),
-        (Verb.CANCEL, State.FINISHED),
+        (PAUSE, State.FINISHED),
+        (PAUSE, State.CANCELLED),
+        (RESUME, State.FINISHED),
+        (RESUME, State.CANCELLED),
+        (CANCEL, State.FINISHED),
     ],
 )
 def test_a_crawl_that_cannot_be_ends_with_1_and_says_why(
-    verb: Verb, state: State, capsys: pytest.CaptureFixture[str]
+    action: Action, state: State, capsys: pytest.CaptureFixture[str]
 ) -> None:
     crawl = make_crawl(state=state)
-    assert exit_code(verb, str(crawl.id)) == 1
+    assert exit_code(action.name, str(crawl.id)) == 1
     crawl.refresh_from_db()
     assert crawl.state == state
-    assert capsys.readouterr() == ("", f"{to_verb(verb, moved=False, crawl_id=crawl.id).line}\n")
+    assert capsys.readouterr() == ("", f"{reply_to(action, moved=False, crawl_id=crawl.id).line}\n")
 
 
 def test_who_resumes_is_told_when_nobody_works(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,15 +14,14 @@ from crawler.api.lookups import crawl_named, group_named
 from crawler.api.openapi import CRAWL_ID, described
 from crawler.api.paging import RowId
 from crawler.api.problems import Problem
-from crawler.api.schemas.crawl import STATE_CHANGE_EXAMPLE, StateChange
+from crawler.api.schemas.crawl import StateChange, state_change_example
 from crawler.core.access.permissions import Right, Scope
-from crawler.crawls import control
+from crawler.crawls.actions import ACTIONS, Action, reply_to
 from crawler.crawls.control import keep, share
 from crawler.crawls.retry import retry_failed
 from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.models import Crawl
 from crawler.reports import text
-from crawler.reports.text import Verb
 
 router = Router(tags=["crawls"])
 
@@ -49,64 +48,29 @@ class NotWaiting(Schema):
     message: str = Field(description="The same in words.")
 
 
-@router.post(
-    "/{uuid:crawl_id}/pause",
-    operation_id="control_pause",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=StateChange,
-    summary="Pause a crawl",
-    openapi_extra=described(STATE_CHANGE_EXAMPLE),
-)
-def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """No further page is requested. Results under way are still processed."""
-    return _move(request, crawl_id, Verb.PAUSE, control.pause)
+def _operation_of(action: Action) -> Callable[[ApiRequest, UUID], dict[str, Any]]:
+    def act(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+        crawl = crawl_named(request, crawl_id, action.right)
+        moved = action.run(crawl.id)
+        reply = reply_to(action, moved, crawl.id)
+        state = Crawl.objects.filter(pk=crawl.id).values_list("state", flat=True).first()
+        if not reply.is_so or state is None:
+            raise Problem(404 if state is None else 409, reply.line)
+        return {"id": crawl.id, "state": state, "moved": moved, "message": reply.line}
+
+    act.__name__, act.__doc__ = action.name, action.about
+    return act
 
 
-@router.post(
-    "/{uuid:crawl_id}/resume",
-    operation_id="control_resume",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=StateChange,
-    summary="Resume a crawl",
-    openapi_extra=described(
-        {**STATE_CHANGE_EXAMPLE, "state": "running", "message": "Resumed. It goes on where it stopped."}
-    ),
-)
-def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """Continue a paused crawl."""
-    return _move(request, crawl_id, Verb.RESUME, control.resume)
-
-
-@router.post(
-    "/{uuid:crawl_id}/cancel",
-    operation_id="control_cancel",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=StateChange,
-    summary="Cancel a crawl",
-    openapi_extra=described({**STATE_CHANGE_EXAMPLE, "state": "cancelled", "message": "Cancelled."}),
-)
-def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """End it. Open pages are closed as cancelled; fetched pages are kept."""
-    return _move(request, crawl_id, Verb.CANCEL, control.cancel)
-
-
-@router.post(
-    "/{uuid:crawl_id}/finish",
-    operation_id="control_finish",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=StateChange,
-    summary="Finish a crawl that is kept open",
-    openapi_extra=described(
-        {
-            **STATE_CHANGE_EXAMPLE,
-            "state": "running",
-            "message": "No longer kept open. It is finished as soon as no page is open.",
-        }
-    ),
-)
-def finish(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """It waits for no more pages, and is finished in the usual way as soon as no page is open."""
-    return _move(request, crawl_id, Verb.FINISH, control.finish)
+for _action in ACTIONS.values():
+    router.post(
+        f"/{{uuid:crawl_id}}/{_action.name}",
+        operation_id=f"control_{_action.name}",
+        auth=needs(_action.scope),
+        response=StateChange,
+        summary=_action.summary,
+        openapi_extra=described(state_change_example(_action)),
+    )(_operation_of(_action))
 
 
 @router.post(
@@ -147,17 +111,6 @@ def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any
     done = end_host_waits(host)
     reply = text.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
     return {"host": host, "had_to_wait": done.had_to_wait, "crawls": done.crawls, "message": reply.line}
-
-
-def _move(request: ApiRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> dict[str, Any]:
-    """409 if the crawl's state does not allow it, 404 if the crawl was deleted meanwhile."""
-    crawl = crawl_named(request, crawl_id, Right.CONTROL)
-    moved = move(crawl.id)
-    reply = text.to_verb(verb, moved, crawl.id)
-    state = Crawl.objects.filter(pk=crawl.id).values_list("state", flat=True).first()
-    if not reply.is_so or state is None:
-        raise Problem(404 if state is None else 409, reply.line)
-    return {"id": crawl.id, "state": state, "moved": moved, "message": reply.line}
 
 
 sharing_router = Router(tags=["crawls"])

@@ -15,6 +15,7 @@ from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import RowId
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.protocol.completion import EndReason, Limit, State
+from crawler.crawls.actions import FINISH, Action
 from crawler.encryption import shown
 from crawler.models import Crawl
 from crawler.reports.diagnosis_facts import held_because
@@ -294,12 +295,12 @@ CRAWL_EXAMPLE: dict[str, Any] = {
 }
 
 START_EXAMPLE: dict[str, Any] = {"start_urls": ["https://example.com/"], "max_pages": 500, "exclude": ["/private/"]}
-STATE_CHANGE_EXAMPLE: dict[str, Any] = {
-    "id": CRAWL_ID,
-    "state": "paused",
-    "moved": True,
-    "message": "Paused. Dispatched pages are still processed; no further pages are requested.",
-}
+
+
+def state_change_example(action: Action) -> dict[str, Any]:
+    state = State.RUNNING if action is FINISH else action.target  # until no page is open
+    return {"id": CRAWL_ID, "state": str(state), "moved": True, "message": action.done}
+
 
 WHY_EXAMPLE: dict[str, Any] = {
     "id": CRAWL_ID,

@@ -3,7 +3,6 @@ redirect to a page that shows the result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
@@ -15,13 +14,14 @@ from redis import RedisError
 
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, ServiceDown
-from crawler.crawls import control, kept_extraction
+from crawler.crawls import kept_extraction
+from crawler.crawls.actions import ACTIONS, reply_to
 from crawler.crawls.control import keep, share
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed
 from crawler.models import Crawl
 from crawler.reports import text
-from crawler.reports.text import Reply, Verb
+from crawler.reports.text import Reply
 from crawler.web.crawl.crawls import crawl_for
 from crawler.web.decorators import page, person
 from crawler.web.forms.sharing import SharingForm
@@ -32,30 +32,15 @@ NO_REDIS = "Redis does not answer, so this may be half done. It is safe to try a
 
 @require_POST
 @page
-def crawl_pause(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Dispatch no more pages."""
-    return _move(request, crawl_id, Verb.PAUSE, control.pause)
-
-
-@require_POST
-@page
-def crawl_resume(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Resume a paused crawl."""
-    return _move(request, crawl_id, Verb.RESUME, control.resume)
-
-
-@require_POST
-@page
-def crawl_cancel(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """End the crawl; open pages close as cancelled."""
-    return _move(request, crawl_id, Verb.CANCEL, control.cancel)
-
-
-@require_POST
-@page
-def crawl_finish(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """No longer keep the crawl open."""
-    return _move(request, crawl_id, Verb.FINISH, control.finish)
+def crawl_action(request: HttpRequest, crawl_id: UUID, name: str) -> HttpResponse:
+    """Do the action of this name (`crawls.actions`)."""
+    action = ACTIONS[name]
+    crawl_for(request, crawl_id, action.right)
+    try:
+        reply = reply_to(action, action.run(crawl_id), crawl_id)
+    except (ServiceDown, RedisError):
+        reply = Reply(NO_REDIS, is_so=False)
+    return redirect_with(request, reply, reverse("crawl-list") if reply is text.GONE else _page_of(crawl_id))
 
 
 @require_POST
@@ -99,15 +84,6 @@ def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
     return redirect_with(request, reply, _where_from(request, crawl_id))
-
-
-def _move(request: HttpRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> HttpResponse:
-    crawl_for(request, crawl_id, Right.CONTROL)
-    try:
-        reply = text.to_verb(verb, move(crawl_id), crawl_id)
-    except (ServiceDown, RedisError):
-        reply = Reply(NO_REDIS, is_so=False)
-    return redirect_with(request, reply, reverse("crawl-list") if reply is text.GONE else _page_of(crawl_id))
 
 
 def redirect_with(request: HttpRequest, reply: Reply, where: str) -> HttpResponse:

@@ -1,0 +1,110 @@
+"""What a user can do with the state of a crawl, each once: its button, its operation in the API and its command are
+made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from crawler import clock
+from crawler.core.access.permissions import Right, Scope
+from crawler.core.protocol.completion import State
+from crawler.crawls import control
+from crawler.models import Crawl
+from crawler.reports.diagnosis_facts import held_because
+from crawler.reports.text import GONE, Reply
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action. `name` is that of the command, of the operation and in addresses."""
+
+    name: str
+    run: Callable[[UUID], bool]  # True if this call changed the crawl
+    target: State  # what it leads to, at once or later
+    summary: str
+    about: str  # in the API
+    help: str  # of the command
+    done: str  # what a user is told when it changed the crawl
+    reached: str  # exit code 0 of the command
+    refused: str  # exit code 1
+    needs_worker: bool = False  # before anything happens
+    right: Right = Right.CONTROL
+    scope: Scope = Scope.CRAWLS_WRITE
+
+
+PAUSE = Action(
+    "pause",
+    control.pause,
+    State.PAUSED,
+    "Pause a crawl",
+    "No further page is requested. Results under way are still processed.",
+    "Pause a crawl: results of running jobs are stored, no new pages are requested.",
+    "Paused. Dispatched pages are still processed; no further pages are requested.",
+    "it is paused, by this command or before it",
+    "it cannot be paused because it is over, or a service is down",
+)
+RESUME = Action(
+    "resume",
+    control.resume,
+    State.RUNNING,
+    "Resume a crawl",
+    "Continue a paused crawl.",
+    "Resume a paused crawl without waiting for it (bin/crawl --resume ID waits).",
+    "Resumed. It goes on where it stopped.",
+    "it is running, by this command or before it",
+    "it cannot be resumed because it is over, or a service is down",
+    needs_worker=True,
+)
+CANCEL = Action(
+    "cancel",
+    control.cancel,
+    State.CANCELLED,
+    "Cancel a crawl",
+    "End it. Open pages are closed as cancelled; fetched pages are kept.",
+    "Cancel a crawl: open pages close as cancelled; fetched pages are kept.",
+    "Cancelled. Open pages will not be requested any more.",
+    "it is cancelled, by this command or before it",
+    "it is finished and cannot be cancelled, or a service is down",
+)
+FINISH = Action(
+    "finish",
+    control.finish,
+    State.FINISHED,
+    "Finish a crawl that is kept open",
+    "It waits for no more pages, and is finished in the usual way as soon as no page is open.",
+    "Finish a crawl that is kept open (--stay-open): as soon as no page is open, with receipt and notice.",
+    "No longer kept open. It is finished as soon as no page is open.",
+    "it is finished, or will be as soon as no page is open",
+    "it was cancelled, or a service is down",
+    needs_worker=True,
+)
+ACTIONS = {action.name: action for action in (PAUSE, RESUME, CANCEL, FINISH)}
+
+_STANDS = {
+    State.LOADING: "Its list is still being read",
+    State.RUNNING: "It is running",
+    State.PAUSED: "It is paused",
+    State.FINISHED: "It is finished",
+    State.CANCELLED: "It was cancelled",
+}
+
+
+def reply_to(action: Action, moved: bool, crawl_id: UUID) -> Reply:
+    """The reply to a user; `moved`: what `run` returned."""
+    if moved:
+        return Reply(action.done, is_so=True)
+    crawl = Crawl.objects.filter(pk=crawl_id).first()
+    if crawl is None:
+        return GONE
+    state = State(crawl.state)
+    if action is RESUME and state is State.PAUSED and (why := held_because(crawl, clock.epoch_seconds())):
+        return Reply(why, is_so=False)
+    if state is action.target:
+        return Reply(f"{_STANDS[state]} already.", is_so=True)
+    if state.is_over:
+        return Reply(f"{_STANDS[state]}; there is nothing to {action.name}.", is_so=False)
+    if action is FINISH:
+        return Reply("It is not kept open: it is finished by itself as soon as no page is open.", is_so=True)
+    return Reply(f"{_STANDS[state]}: another user changed its state at the same time. Try again.", is_so=False)
