@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from redis import RedisError
 
 from crawler import clock, conf
 from crawler.core.access.client_address import is_unnamed_proxy
-from crawler.core.installation.deployment import TO_DO, troubles
+from crawler.core.installation.deployment import REDIS_HINT, Setup, is_elsewhere, is_everything, is_guarded
 from crawler.frontier import keys
 from crawler.queueing import startup
+from crawler.queueing.startup import CLOCKS_TO_DO, skew_text
 from crawler.redis_client import RedisClient
 
 TIMEOUT_S = 2.0  # of Redis
+MIN_TOKEN_LENGTH = 16  # characters
 
 
 def register_all() -> None:
@@ -25,12 +29,61 @@ def register_all() -> None:
 
 def deployment(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
     """A message with a hint for each problem of the settings."""
-    return [
-        (Error if trouble.is_error else Warning)(
-            trouble.what, hint=trouble.to_do, id=f"crawler.{'E' if trouble.is_error else 'W'}{trouble.number:03}"
+    return list(troubles(conf.setup(_unnamed_proxy())))
+
+
+def _message(number: int, is_error: bool, what: str, to_do: str) -> CheckMessage:
+    """An error, or a warning about what may be intended."""
+    kind, letter = (Error, "E") if is_error else (Warning, "W")
+    return kind(what, hint=to_do, id=f"crawler.{letter}{number:03}")
+
+
+def troubles(setup: Setup) -> Iterator[CheckMessage]:
+    """What is wrong with these settings."""
+    if not is_guarded(setup.redis_url):
+        yield _message(1, True, "Redis accepts commands from every client that can connect.", REDIS_HINT)
+    if "*" in setup.allowed_hosts:
+        hint = "Set ALLOWED_HOSTS to the names people type, such as crawler.example.com."
+        yield _message(2, True, "Pages are served under every host name, so their links can carry a forged one.", hint)
+    if urlsplit(setup.base_url).scheme != "https":
+        hint = "Set CRAWLER_BASE_URL to the address people type, such as https://crawler.example.com."
+        yield _message(3, True, "Links in mails and invitations lead to an address without TLS.", hint)
+    if not setup.webhook_secret:
+        hint = "Set CRAWLER_WEBHOOK_SECRET to a long random text, and tell it to the receivers."
+        yield _message(4, False, "Webhooks go out unsigned: their receivers cannot know who sends them.", hint)
+    if any(is_everything(host) for host in setup.private_hosts):
+        hint = "Set CRAWLER_PRIVATE_HOSTS to the hosts that are meant; superusers can allow all to one crawl."
+        yield _message(
+            5, True, "Every user may crawl every address this machine reaches, including its own services.", hint
         )
-        for trouble in troubles(conf.setup(_unnamed_proxy()))
-    ]
+    if len(setup.metrics_token) < MIN_TOKEN_LENGTH:
+        hint = "Set CRAWLER_METRICS_TOKEN to a long random text, and give it to your monitor."
+        is_missing = "No monitor can read /metrics." if not setup.metrics_token else "It can be guessed."
+        yield _message(
+            6, False, f"CRAWLER_METRICS_TOKEN has fewer than {MIN_TOKEN_LENGTH} characters. {is_missing}", hint
+        )
+    if setup.mails_are_files:
+        hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@host:587."
+        yield _message(7, False, "Mails are not sent: each becomes a file in the data folder.", hint)
+    if setup.content_is_here and is_elsewhere(setup.redis_url):
+        hint = "Set CRAWLER_CONTENT_STORAGE to a bucket, or to a folder that all machines share."
+        yield _message(8, False, "Redis is on another machine, but kept content in a folder of this one.", hint)
+    if setup.unnamed_proxy:
+        hint = f"If it is your proxy, add it: CRAWLER_TRUSTED_PROXIES={setup.unnamed_proxy}"
+        what = f"{setup.unnamed_proxy} forwards requests, but CRAWLER_TRUSTED_PROXIES does not name it."
+        yield _message(12, False, f"{what} {UNTRUSTED}", hint)
+    elif not setup.has_proxies:
+        hint = "Set CRAWLER_TRUSTED_PROXIES to the address your proxy connects from, such as 127.0.0.1."
+        is_endless = " Every page redirects to itself." if setup.redirects_to_https else ""
+        yield _message(9, setup.redirects_to_https, f"No proxy is trusted. {UNTRUSTED}{is_endless}", hint)
+    if not setup.login_tries:
+        hint = (
+            "Set CRAWLER_LOGIN_TRIES to how often one may mistype a password within a quarter of an hour, such as 10."
+        )
+        yield _message(10, False, "Passwords can be guessed without end.", hint)
+
+
+UNTRUSTED = "Its clients' addresses are not known, and their requests do not count as HTTPS."
 
 
 def _unnamed_proxy() -> str:
@@ -49,5 +102,5 @@ def _unnamed_proxy() -> str:
 def clocks(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
     """Whether this machine's clock agrees with those of Redis and the database, if these answer within seconds."""
     with startup.brief_connection() as database:
-        sentence = clock.measure(database).sentence
-    return [Warning(sentence, hint=TO_DO, id="crawler.W011")] if sentence else []
+        sentence = skew_text(clock.measure(database))
+    return [Warning(sentence, hint=CLOCKS_TO_DO, id="crawler.W011")] if sentence else []

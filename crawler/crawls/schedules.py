@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from crawler import clock
 from crawler.accounts import audit, quotas
-from crawler.core.access.permissions import why_not_again
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.schedule import Timetable, parse
@@ -27,6 +26,13 @@ log = logging.getLogger(__name__)
 
 SCHEDULES_PER_RUN = 20  # the others follow a second later
 PREVIOUS_RUNNING_MESSAGE = "The run before was not over, so this one was left out."
+NOT_ACTIVE = (
+    "The account this schedule belongs to is not active. A superuser can activate it again, or remove the schedule."
+)
+NOT_PUBLIC = (
+    "It allows addresses that are not public, which only superusers may do, and its owner is not a superuser any more. "
+    "Remove it, and let a superuser add it again; or add it without them."
+)
 
 
 def timetable_of(rule: str) -> Timetable:
@@ -164,6 +170,13 @@ def _run(schedule: Schedule, now: datetime) -> bool:
     crash_point("schedule: committed")
     wake_manager(crawl)
     return True
+
+
+def why_not_again(*, is_active: bool, is_superuser: bool, every_address: bool) -> str:
+    """Why a schedule starts no crawl any more, by the present state of its owner; "" = it does."""
+    if not is_active:
+        return NOT_ACTIVE
+    return NOT_PUBLIC if every_address and not is_superuser else ""
 
 
 def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:

@@ -7,10 +7,12 @@ and drop them. The first process that meets a Redis without a stamp sets it, als
 from __future__ import annotations
 
 import logging
+import shlex
 import time
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
+from urllib.parse import parse_qs, unquote
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -22,7 +24,7 @@ from rq.command import send_shutdown_command
 
 from crawler import conf
 from crawler.core.errors import ServiceDown
-from crawler.core.installation.redis_url import other_installation
+from crawler.core.installation.redis_url import parse_sentinel, without_secrets
 from crawler.frontier.keys import INSTALLATION
 
 CHECK_EVERY_S = 10.0
@@ -75,6 +77,27 @@ def verify(redis: Redis, url: str, *, at_once: bool = False) -> None:
     if stamp != str(own):
         del _check_at[pool]  # ask again at the next call
         raise OtherInstallation(other_installation(url))
+
+
+def other_installation(url: str) -> str:
+    """The message for a server that has another installation's data."""
+    shown = without_secrets(url)
+    scheme, _, rest = shown.partition("://")
+    if scheme == "unix":
+        number, own = parse_qs(url.partition("?")[2]).get("db", ["0"])[0], f"{shown}?db="
+        empty = f"redis-cli -s {shlex.quote(unquote(rest))} -n {number} flushdb"
+    else:
+        place, _, path = rest.partition("/")
+        number = path.rpartition("/")[2] if parse_sentinel(url) else path
+        password = ":PASSWORD@" if "@" in url.partition("?")[0] else ""
+        own = f"{scheme}://{password}{rest[: len(rest) - len(number)] if number else place + '/'}"
+        empty = f"redis-cli -n {number or 0} flushdb"
+    following = int(number) + 1 if number.isdecimal() else 1
+    return (
+        f"The Redis at {shown} belongs to another installation of the crawler, with another database. Give this one a "
+        f"server or a number of its own, such as REDIS_URL={own}{following}, or, if the other is gone, empty it there: "
+        f"{empty}"
+    )
 
 
 def take_over(redis: Redis, url: str) -> None:

@@ -25,7 +25,7 @@ from redis.retry import Retry
 
 from crawler import clock, conf
 from crawler.core.errors import NotUpgradable, ServiceDown
-from crawler.core.installation.deployment import TO_DO
+from crawler.core.installation.deployment import MAX_SKEW_S, Skew
 from crawler.core.installation.redis_url import without_secrets
 from crawler.core.text.sanitize import one_line
 from crawler.queueing import alive
@@ -108,8 +108,33 @@ def _wait(redis_urls: Sequence[str]) -> None:
         for url in urls:
             _refuse_other(url)
         with brief_connection() as database:
-            if sentence := clock.measure(database).sentence:
-                _say(f"{sentence} {TO_DO}")
+            if sentence := skew_text(clock.measure(database)):
+                _say(f"{sentence} {CLOCKS_TO_DO}")
+
+
+CLOCKS_TO_DO = "Keep the clocks of all machines right by NTP, with chrony or systemd-timesyncd: see docs/deployment.md."
+
+
+def skew_text(skew: Skew) -> str:
+    """Which clock is off, and by how much; "" if none is. If two agree, the third is off."""
+    redis, database = skew.redis, skew.database
+    if redis is not None and database is not None and _is_off(redis) and abs(redis - database) <= MAX_SKEW_S:
+        return f"This machine's clock is {_by(redis)} those of Redis and the database."
+    if database is not None and redis is not None and _is_off(redis) != _is_off(database):
+        if _is_off(redis):
+            return f"Redis's clock is {_by(-redis)} those of this machine and the database."
+        return f"The database's clock is {_by(-database)} those of this machine and Redis."
+    named = {"Redis's": redis, "the database's": database}
+    off = [f"{_by(seconds)} {name}" for name, seconds in named.items() if seconds is not None and _is_off(seconds)]
+    return f"This machine's clock is {' and '.join(off)}." if off else ""
+
+
+def _is_off(seconds: float) -> bool:
+    return abs(seconds) > MAX_SKEW_S
+
+
+def _by(seconds: float) -> str:
+    return f"{abs(seconds):.1f} s {'ahead of' if seconds > 0 else 'behind'}"
 
 
 def _refuse_other(url: str) -> None:

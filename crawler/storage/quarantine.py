@@ -10,13 +10,25 @@ from django.db.models import F, Q, QuerySet
 from msgspec.structs import replace
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import LEARNT, MEANINGS, Count, Suspicion, TrapVerdict, judge
+from crawler.core.pages.traps import LEARNT, Count, Suspicion, TrapReason, TrapVerdict, judge
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Trap
 from crawler.storage.variants import VaryingParts
 
 KEYS_PER_STATEMENT = 900  # keys a statement; SQLite's smallest limit is 999 values
+
+MEANINGS: dict[TrapReason, str] = {
+    TrapReason.REPEATED: "its path goes round in circles",
+    TrapReason.LONGER: "its URL is longer than the long one it was found on",
+    TrapReason.SESSION: "it carries a session id, which changes with every visit",
+    TrapReason.DATES: "its calendar goes on for ever",
+    TrapReason.SERIES: "it is one of an endless row of next pages",
+    TrapReason.FILTERS: "it is one more combination of the same filters",
+    TrapReason.PARAMETER: "it differs from other pages in a parameter that makes no difference to the text",
+    TrapReason.SEGMENT: "it differs from other pages in a part of the path that makes no difference to the text",
+}
+"""Each reason as the error of a page."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.pages.outcomes import of_status as outcome_of
-from crawler.core.pages.traps import MEANINGS, TrapReason
+from crawler.core.pages.traps import TrapReason
 from crawler.core.politeness.priorities import priority_of
 from crawler.core.protocol.completion import Limit, limit_of_time, limit_that_closed
 from crawler.core.protocol.counters import Tallies
@@ -266,7 +266,7 @@ def _note_shells(crawl: UUID, shells: Sequence[PageResult], change: CounterChang
 def _set_aside(traps: Mapping[int, Sequence[int]], change: CounterChange) -> None:
     """Close the open pages of traps (by id) that this transaction has learnt."""
     for trap, pages in traps.items():
-        error = MEANINGS[TrapReason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
+        error = quarantine.MEANINGS[TrapReason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
         for ids in _chunks(pages):
             still_open = Page.objects.filter(id__in=ids, status=Page.OPEN)
             closed = still_open.update(status=Page.CLOSED, outcome=Outcome.TRAP, error=error, trap_id=trap)

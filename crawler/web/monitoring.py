@@ -26,10 +26,10 @@ from redis import RedisError
 
 from crawler import __version__, clock, conf
 from crawler.core.errors import NotUpgradable
-from crawler.core.installation.deployment import AGREE, NOT_COMPARED
 from crawler.core.protocol.lanes import slot_lanes
 from crawler.frontier.metrics import BUCKET_BOUNDS_S
 from crawler.queueing.installation import OtherInstallation, verify
+from crawler.queueing.startup import skew_text
 from crawler.redis_client import RedisClient
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import CrawlQueue, FromRedis, FromTable
@@ -38,6 +38,8 @@ from crawler.storage.database import is_behind
 _migrated = threading.Event()
 TIMEOUT_S = 2.0  # of the readiness check
 
+AGREE = "The clocks agree."
+NOT_COMPARED = "The clocks were not compared."
 NOT_MIGRATED = "Migrations are not applied, or cannot be checked: python manage.py migrate"
 
 
@@ -62,7 +64,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         "database": "The database answers." if database else "The database does not answer.",
         "migrations": not_migrated or "All migrations are applied.",
         "redis": redis_trouble or "Redis answers.",
-        "clock": (skew.sentence or AGREE) if skew else NOT_COMPARED,
+        "clock": (skew_text(skew) or AGREE) if skew else NOT_COMPARED,
         "clock_skew_seconds": {name: round(seconds, 3) for name, seconds in skew.known.items()} if skew else {},
     }
     return JsonResponse(report, status=200 if report["ready"] else 503)

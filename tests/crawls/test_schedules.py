@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from redis import RedisError
 
-from crawler.core.access.permissions import NOT_ACTIVE, NOT_PUBLIC
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.completion import State
@@ -19,12 +18,15 @@ from crawler.crawls import schedules
 from crawler.crawls.control import cancel
 from crawler.crawls.delete import delete
 from crawler.crawls.schedules import (
+    NOT_ACTIVE,
+    NOT_PUBLIC,
     add_schedule,
     begin_schedule,
     pause_schedule,
     remove_schedule,
     resume_schedule,
     run_due,
+    why_not_again,
 )
 from crawler.models import Crawl, Page, Schedule
 from crawler.queueing import queues
@@ -218,3 +220,19 @@ def test_bad_input_makes_nothing(
         make([SITE], CrawlOptions(**options), rule)
     assert not Schedule.objects.exists()
     assert not Crawl.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("is_active", "is_superuser", "every_address", "why"),
+    [
+        (True, False, False, ""),
+        (True, True, True, ""),
+        (True, False, True, NOT_PUBLIC),
+        (False, False, False, NOT_ACTIVE),
+        (False, True, True, NOT_ACTIVE),
+    ],
+)
+def test_a_schedule_goes_on_while_its_owner_could_make_it(
+    is_active: bool, is_superuser: bool, every_address: bool, why: str
+) -> None:
+    assert why_not_again(is_active=is_active, is_superuser=is_superuser, every_address=every_address) == why

@@ -18,15 +18,6 @@ class Right(StrEnum):
     OWN = "own"  # delete it, share it, keep it
 
 
-NOT_ACTIVE = (
-    "The account this schedule belongs to is not active. A superuser can activate it again, or remove the schedule."
-)
-NOT_PUBLIC = (
-    "It allows addresses that are not public, which only superusers may do, and its owner is not a superuser any more. "
-    "Remove it, and let a superuser add it again; or add it without them."
-)
-
-
 @dataclass(frozen=True)
 class Relation:
     """The relation of a user to one crawl or schedule."""
@@ -52,13 +43,6 @@ def may(standing: Relation, right: Right) -> bool:
     assert_never(right)
 
 
-def why_not_again(*, is_active: bool, is_superuser: bool, every_address: bool) -> str:
-    """Why a schedule starts no crawl any more, by the present state of its owner; "" = it does."""
-    if not is_active:
-        return NOT_ACTIVE
-    return NOT_PUBLIC if every_address and not is_superuser else ""
-
-
 # The scopes of API tokens.
 
 
@@ -76,20 +60,6 @@ class Scope(StrEnum):
     TOKENS_WRITE = "tokens:write"  # revoke tokens
     SCALE_READ = "scale:read"  # see how many workers would be useful
 
-
-MEANINGS: dict[Scope, str] = {
-    Scope.CRAWLS_READ: "See crawls, their pages, reports and exports",
-    Scope.CRAWLS_WRITE: "Start, move, share and keep crawls, send pages and notices again, release traps",
-    Scope.CRAWLS_DELETE: "Delete crawls with all their pages",
-    Scope.SCHEDULES_READ: "See schedules",
-    Scope.SCHEDULES_WRITE: "Make, pause, resume and remove schedules",
-    Scope.CHANNELS_READ: "See your notice channels",
-    Scope.CHANNELS_WRITE: "Add, change, test and remove such channels",
-    Scope.TOKENS_READ: "See which tokens there are",
-    Scope.TOKENS_WRITE: "Revoke tokens",
-    Scope.SCALE_READ: "See how many workers would be useful",
-}
-"""Each scope in a few words, for the user who creates a token."""
 
 ALL_SCOPES = frozenset(Scope)
 DEFAULT_SCOPES = (Scope.CRAWLS_READ, Scope.CRAWLS_WRITE)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from ipaddress import ip_address, ip_network
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from crawler.core.installation.redis_url import parse_sentinel
-
-MIN_TOKEN_LENGTH = 16  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,62 +28,6 @@ class Setup:
     login_tries: int  # 0 = no limit
 
 
-@dataclass(frozen=True)
-class Trouble:
-    """One problem of the installation."""
-
-    number: int
-    is_error: bool  # else it may be intended
-    what: str
-    to_do: str
-
-
-def troubles(setup: Setup) -> Iterator[Trouble]:
-    """Errors and warnings."""
-    if not is_guarded(setup.redis_url):
-        yield Trouble(1, True, "Redis accepts commands from every client that can connect.", REDIS_HINT)
-    if "*" in setup.allowed_hosts:
-        hint = "Set ALLOWED_HOSTS to the names people type, such as crawler.example.com."
-        yield Trouble(2, True, "Pages are served under every host name, so their links can carry a forged one.", hint)
-    if urlsplit(setup.base_url).scheme != "https":
-        hint = "Set CRAWLER_BASE_URL to the address people type, such as https://crawler.example.com."
-        yield Trouble(3, True, "Links in mails and invitations lead to an address without TLS.", hint)
-    if not setup.webhook_secret:
-        hint = "Set CRAWLER_WEBHOOK_SECRET to a long random text, and tell it to the receivers."
-        yield Trouble(4, False, "Webhooks go out unsigned: their receivers cannot know who sends them.", hint)
-    if any(_is_everything(host) for host in setup.private_hosts):
-        hint = "Set CRAWLER_PRIVATE_HOSTS to the hosts that are meant; superusers can allow all to one crawl."
-        yield Trouble(
-            5, True, "Every user may crawl every address this machine reaches, including its own services.", hint
-        )
-    if len(setup.metrics_token) < MIN_TOKEN_LENGTH:
-        hint = "Set CRAWLER_METRICS_TOKEN to a long random text, and give it to your monitor."
-        is_missing = "No monitor can read /metrics." if not setup.metrics_token else "It can be guessed."
-        yield Trouble(
-            6, False, f"CRAWLER_METRICS_TOKEN has fewer than {MIN_TOKEN_LENGTH} characters. {is_missing}", hint
-        )
-    if setup.mails_are_files:
-        hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@host:587."
-        yield Trouble(7, False, "Mails are not sent: each becomes a file in the data folder.", hint)
-    if setup.content_is_here and _is_elsewhere(setup.redis_url):
-        hint = "Set CRAWLER_CONTENT_STORAGE to a bucket, or to a folder that all machines share."
-        yield Trouble(8, False, "Redis is on another machine, but kept content in a folder of this one.", hint)
-    if setup.unnamed_proxy:
-        hint = f"If it is your proxy, add it: CRAWLER_TRUSTED_PROXIES={setup.unnamed_proxy}"
-        what = f"{setup.unnamed_proxy} forwards requests, but CRAWLER_TRUSTED_PROXIES does not name it."
-        yield Trouble(12, False, f"{what} {UNTRUSTED}", hint)
-    elif not setup.has_proxies:
-        hint = "Set CRAWLER_TRUSTED_PROXIES to the address your proxy connects from, such as 127.0.0.1."
-        is_endless = " Every page redirects to itself." if setup.redirects_to_https else ""
-        yield Trouble(9, setup.redirects_to_https, f"No proxy is trusted. {UNTRUSTED}{is_endless}", hint)
-    if not setup.login_tries:
-        hint = (
-            "Set CRAWLER_LOGIN_TRIES to how often one may mistype a password within a quarter of an hour, such as 10."
-        )
-        yield Trouble(10, False, "Passwords can be guessed without end.", hint)
-
-
-UNTRUSTED = "Its clients' addresses are not known, and their requests do not count as HTTPS."
 REDIS_HINT = (
     "Set a password (requirepass) and put it into REDIS_URL and RQ_REDIS_URL, redis://:PASSWORD@HOST:6379/0, or use a "
     "socket, unix:///run/redis/redis.sock. A client that can write to Redis can run code in the workers."
@@ -108,7 +49,7 @@ def _split(redis_url: str) -> SplitResult:
     return urlsplit(given.server if given else redis_url)
 
 
-def _is_elsewhere(redis_url: str) -> bool:
+def is_elsewhere(redis_url: str) -> bool:
     parts = _split(redis_url)
     if parts.scheme == "unix" or parts.hostname in {None, "localhost"}:
         return False
@@ -118,7 +59,7 @@ def _is_elsewhere(redis_url: str) -> bool:
         return True
 
 
-def _is_everything(host: str) -> bool:
+def is_everything(host: str) -> bool:
     if host.strip() == "*":
         return True
     try:
@@ -130,9 +71,6 @@ def _is_everything(host: str) -> bool:
 # Clock skew between this machine, Redis and the database.
 
 MAX_SKEW_S = 2.0
-AGREE = "The clocks agree."
-NOT_COMPARED = "The clocks were not compared."
-TO_DO = "Keep the clocks of all machines right by NTP, with chrony or systemd-timesyncd: see docs/deployment.md."
 
 
 @dataclass(frozen=True)
@@ -146,28 +84,6 @@ class Skew:
     def known(self) -> dict[str, float]:
         """Those that were compared."""
         return {name: seconds for name, seconds in asdict(self).items() if seconds is not None}
-
-    @property
-    def sentence(self) -> str:
-        """Which clock is off, and by how much; "" if none is. If two agree, the third is off."""
-        redis, database = self.redis, self.database
-        if redis is not None and database is not None and _is_off(redis) and abs(redis - database) <= MAX_SKEW_S:
-            return f"This machine's clock is {_by(redis)} those of Redis and the database."
-        if database is not None and redis is not None and _is_off(redis) != _is_off(database):
-            if _is_off(redis):
-                return f"Redis's clock is {_by(-redis)} those of this machine and the database."
-            return f"The database's clock is {_by(-database)} those of this machine and Redis."
-        named = {"Redis's": redis, "the database's": database}
-        off = [f"{_by(seconds)} {name}" for name, seconds in named.items() if seconds is not None and _is_off(seconds)]
-        return f"This machine's clock is {' and '.join(off)}." if off else ""
-
-
-def _is_off(seconds: float) -> bool:
-    return abs(seconds) > MAX_SKEW_S
-
-
-def _by(seconds: float) -> str:
-    return f"{abs(seconds):.1f} s {'ahead of' if seconds > 0 else 'behind'}"
 
 
 # How a worker stops after SIGTERM: it starts nothing new and returns what it had not started. Pages under way may

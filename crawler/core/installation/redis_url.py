@@ -11,11 +11,10 @@ the sentinels. `rediss+sentinel://` uses TLS for both.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote
+from urllib.parse import quote
 
 from crawler.core.errors import BadInput
 
@@ -88,27 +87,6 @@ def without_secrets(url: str) -> str:
     """The URL without user, password and options, one of which may be a password."""
     scheme, mark, rest = url.partition("?")[0].partition("://")
     return f"{scheme}{mark}{rest.rpartition('@')[2]}" if mark else scheme.rpartition("@")[2]
-
-
-def other_installation(url: str) -> str:
-    """The message for a server that has another installation's data."""
-    shown = without_secrets(url)
-    scheme, _, rest = shown.partition("://")
-    if scheme == "unix":
-        number, own = parse_qs(url.partition("?")[2]).get("db", ["0"])[0], f"{shown}?db="
-        empty = f"redis-cli -s {shlex.quote(unquote(rest))} -n {number} flushdb"
-    else:
-        place, _, path = rest.partition("/")
-        number = path.rpartition("/")[2] if parse_sentinel(url) else path
-        password = ":PASSWORD@" if "@" in url.partition("?")[0] else ""
-        own = f"{scheme}://{password}{rest[: len(rest) - len(number)] if number else place + '/'}"
-        empty = f"redis-cli -n {number or 0} flushdb"
-    following = int(number) + 1 if number.isdecimal() else 1
-    return (
-        f"The Redis at {shown} belongs to another installation of the crawler, with another database. Give this one a "
-        f"server or a number of its own, such as REDIS_URL={own}{following}, or, if the other is gone, empty it there: "
-        f"{empty}"
-    )
 
 
 def why_unusable(info: Mapping[str, Any]) -> str | None:

@@ -162,18 +162,6 @@ class TrapReason(StrEnum):
 
 LEARNT = frozenset({TrapReason.PARAMETER, TrapReason.SEGMENT})
 
-MEANINGS: dict[TrapReason, str] = {
-    TrapReason.REPEATED: "its path goes round in circles",
-    TrapReason.LONGER: "its URL is longer than the long one it was found on",
-    TrapReason.SESSION: "it carries a session id, which changes with every visit",
-    TrapReason.DATES: "its calendar goes on for ever",
-    TrapReason.SERIES: "it is one of an endless row of next pages",
-    TrapReason.FILTERS: "it is one more combination of the same filters",
-    TrapReason.PARAMETER: "it differs from other pages in a parameter that makes no difference to the text",
-    TrapReason.SEGMENT: "it differs from other pages in a part of the path that makes no difference to the text",
-}
-"""Each reason as the error of a page."""
-
 
 class TrapVerdict(Enum):
     """The decision about a suspected page."""

@@ -15,11 +15,25 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from crawler import clock
 from crawler.accounts.tokens import make_token, revoke, tokens_of
-from crawler.core.access.permissions import DEFAULT_SCOPES, MEANINGS, held
+from crawler.core.access.permissions import DEFAULT_SCOPES, Scope, held
 from crawler.core.errors import BadInput
 from crawler.core.pages.page_query import MAX_KEY
 from crawler.models import ApiToken
 from crawler.web.decorators import page
+
+MEANINGS: dict[Scope, str] = {
+    Scope.CRAWLS_READ: "See crawls, their pages, reports and exports",
+    Scope.CRAWLS_WRITE: "Start, move, share and keep crawls, send pages and notices again, release traps",
+    Scope.CRAWLS_DELETE: "Delete crawls with all their pages",
+    Scope.SCHEDULES_READ: "See schedules",
+    Scope.SCHEDULES_WRITE: "Make, pause, resume and remove schedules",
+    Scope.CHANNELS_READ: "See your notice channels",
+    Scope.CHANNELS_WRITE: "Add, change, test and remove such channels",
+    Scope.TOKENS_READ: "See which tokens there are",
+    Scope.TOKENS_WRITE: "Revoke tokens",
+    Scope.SCALE_READ: "See how many workers would be useful",
+}
+"""Each scope in a few words, for the user who creates a token."""
 
 LIVES = {"30": "30 days", "90": "90 days", "365": "a year", "": "until it is revoked"}
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from crawler.core.access.permissions import NOT_ACTIVE, NOT_PUBLIC, Relation, Right, may, why_not_again
+from crawler.core.access.permissions import Relation, Right, may
 
 SEE, CONTROL, OWN = Right.SEE, Right.CONTROL, Right.OWN
 
@@ -33,19 +33,3 @@ def test_each_standing_has_its_rights(standing: Relation, rights: set[Right]) ->
 def test_whoever_may_do_more_may_do_less(facts: tuple[bool, ...]) -> None:
     standing = Relation(*facts)
     assert may(standing, OWN) <= may(standing, CONTROL) <= may(standing, SEE)
-
-
-@pytest.mark.parametrize(
-    ("is_active", "is_superuser", "every_address", "why"),
-    [
-        (True, False, False, ""),
-        (True, True, True, ""),
-        (True, False, True, NOT_PUBLIC),
-        (False, False, False, NOT_ACTIVE),
-        (False, True, True, NOT_ACTIVE),
-    ],
-)
-def test_a_schedule_goes_on_while_its_owner_could_make_it(
-    is_active: bool, is_superuser: bool, every_address: bool, why: str
-) -> None:
-    assert why_not_again(is_active=is_active, is_superuser=is_superuser, every_address=every_address) == why

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.access.permissions import DEFAULT_SCOPES, MEANINGS, Scope, checked, held
+from crawler.core.access.permissions import DEFAULT_SCOPES, Scope, checked, held
 from crawler.core.errors import BadInput
-
-
-def test_every_scope_has_a_meaning_for_people() -> None:
-    assert set(MEANINGS) == set(Scope)
 
 
 def test_scopes_come_once_each_in_their_order() -> None:

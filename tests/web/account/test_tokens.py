@@ -10,7 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler.accounts.tokens import make_token
+from crawler.core.access.permissions import Scope
 from crawler.models import ApiToken
+from crawler.web.account.tokens import MEANINGS
 from tests.factories import a_person
 
 TYPED = {"name": "nightly build", "scopes": ["crawls:read"], "expires_at": "30"}
@@ -84,3 +86,7 @@ def test_it_needs_a_login_and_the_pages_own_token(client: Client, ann: User, pat
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(ann)
     assert strict.post(path).status_code == 403
+
+
+def test_every_scope_has_a_meaning_for_people() -> None:
+    assert set(MEANINGS) == set(Scope)

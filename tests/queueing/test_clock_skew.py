@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.installation.deployment import Skew
+from crawler.queueing.startup import skew_text
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ from crawler.core.installation.deployment import Skew
     ],
 )
 def test_the_clock_that_is_off_is_named(redis: float | None, database: float | None, sentence: str) -> None:
-    assert Skew(redis=redis, database=database).sentence == sentence
+    assert skew_text(Skew(redis=redis, database=database)) == sentence
 
 
 def test_only_what_was_compared_is_known() -> None:
