@@ -332,7 +332,7 @@ def expire(context: TickContext) -> int:
     return closed
 
 
-def close_put_off(context: TickContext) -> int:
+def close_postponed(context: TickContext) -> int:
     """If nothing is handed out and only pages with a Retry-After wait: close them after CRAWLER_RETRY_AFTER_WAIT
     seconds, with the response they had. The user can retry them. Returns how many were closed.
 
@@ -340,14 +340,14 @@ def close_put_off(context: TickContext) -> int:
     beyond the crawl's page limit or its owner's quota.
     """
     now = context.now()
-    put_off = queries.count_put_off(context.id, now)
+    put_off = queries.count_postponed(context.id, now)
     if not put_off or context.frontier.ready_queue.size() > put_off:
         context.frontier.clear_close_at()
         return 0
     discovered = Crawl.objects.values_list("discovered", flat=True).get(id=context.id)
     if now < context.frontier.deferred_close_at(discovered, now + conf.retry_after_wait()):
         return 0
-    closed = writer.close_put_off(context.id, now, closed_page_notifier(context.options))
+    closed = writer.close_postponed(context.id, now, closed_page_notifier(context.options))
     crash_point("conclude: put off pages closed")
     context.frontier.dead_letters.add(closed, now)
     return len(closed)

@@ -12,7 +12,7 @@ from crawler.core.protocol.completion import CompletionCheck, State, verdict
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import finalize
 from crawler.manager.context import TickContext
-from crawler.manager.dispatch import close_put_off
+from crawler.manager.dispatch import close_postponed
 from crawler.models import Crawl, Disagreement, Page
 from crawler.storage import queries
 
@@ -23,7 +23,7 @@ def finish_if_done(context: TickContext) -> CompletionCheck:
     """Compare the two completion checks; finish the crawl, rebuild the frontier, or go on."""
     queue_side = context.frontier.queue_side()
     if queue_side.only_waits:
-        close_put_off(context)
+        close_postponed(context)
     if queue_side.only_waits and not queries.has_open(context.id):
         context.frontier.ready_queue.clear()  # the waiting pages were closed meanwhile, by a deadline or a limit
         queue_side = context.frontier.queue_side()

@@ -125,22 +125,22 @@ def shallowest_open(crawl: UUID, soon: float) -> int | None:
     by a user, count only when there are no others, and then by the time of the first: one of them does not block all
     deeper pages."""
     rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN)
-    postponed = Q(due_at__gt=soon) & (Q(put_off__isnull=False) | Q(not_before__gt=soon))
-    depths = rows.aggregate(least=Min("depth"), sooner=Min("depth", filter=~postponed), first=Min("not_before"))
+    waiting = Q(due_at__gt=soon) & (Q(put_off__isnull=False) | Q(not_before__gt=soon))
+    depths = rows.aggregate(least=Min("depth"), sooner=Min("depth", filter=~waiting), first=Min("not_before"))
     if depths["sooner"] is not None or depths["first"] is None:
         least: int | None = depths["least"] if depths["sooner"] is None else depths["sooner"]
         return least
     return rows.order_by("due_at", "depth").values_list("depth", flat=True).first()
 
 
-def put_off(crawl: UUID, until: float) -> Q:
+def postponed(crawl: UUID, until: float) -> Q:
     """Open pages with a Retry-After later than `until`, in epoch seconds."""
     return Q(crawl_id=crawl, status=Page.OPEN, put_off__isnull=False, due_at__gt=until)
 
 
-def count_put_off(crawl: UUID, now: float) -> int:
+def count_postponed(crawl: UUID, now: float) -> int:
     """How many open pages have a Retry-After in the future."""
-    return Page.objects.filter(put_off(crawl, now)).count()
+    return Page.objects.filter(postponed(crawl, now)).count()
 
 
 def running_weights() -> list[int]:

@@ -134,12 +134,12 @@ def close_expired(crawl: UUID, now: float) -> int:
         return change.outcomes[Outcome.EXPIRED.value]
 
 
-def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) -> list[int]:
+def close_postponed(crawl: UUID, now: float, on_closed: OnClosed | None = None) -> list[int]:
     """Close every open page with a Retry-After later than `now`, with that response; returns their ids."""
     with change_of(crawl, now) as (row, change):
-        rows = list(Page.objects.filter(queries.put_off(crawl, now)).values_list("id", "put_off"))
+        rows = list(Page.objects.filter(queries.postponed(crawl, now)).values_list("id", "put_off"))
         for status in {status for _, status in rows if status is not None}:
-            closed = Page.objects.filter(queries.put_off(crawl, now), put_off=status).update(
+            closed = Page.objects.filter(queries.postponed(crawl, now), put_off=status).update(
                 status=Page.CLOSED,
                 outcome=outcome_of(status).value,
                 http_status=status,

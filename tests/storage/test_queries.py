@@ -85,7 +85,7 @@ def test_open_pages_are_looked_up_among_the_open_alone(crawl: Crawl, ask: Callab
 @sqlite_plans
 def test_pages_that_were_put_off_are_counted_among_themselves(crawl: Crawl) -> None:
     with CaptureQueriesContext(connection) as asked:
-        assert queries.count_put_off(crawl.id, NOW) == 0
+        assert queries.count_postponed(crawl.id, NOW) == 0
     assert all("page_put_off" in plan_of(query["sql"]) for query in asked)
 
 
