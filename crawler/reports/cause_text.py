@@ -52,24 +52,21 @@ def waits_for(shortage: Shortage) -> str:
     return f"No page is requested, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
 
 
-def credentials_message() -> str:
-    """For users: why a crawl whose credentials cannot be decrypted is paused."""
-    return f"It is paused. {SealBroken()}"
-
-
-def login_message(reason: str) -> str:
-    """For users: why a crawl is paused whose log-in failed, or whose owner may store no more."""
-    return f"It is paused: {reason}. Resume it to try again."
-
-
-def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str) -> str:
-    """For users: why it is held, and when the hold ends ("in 3 h"). "" if it does not resume by itself."""
-    if reason is HoldReason.DAILY_QUOTA:
-        why = "It is paused, because the pages its owner may ask for in a day are used up."
-        return f"{why} It goes on by itself {ends}."
-    if reason is HoldReason.CAPACITY:  # without a shortage: it has ended, or Redis does not respond
-        return PAUSED_FOR_ROOM if shortage is None else paused_for(shortage)
-    return ""
+def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str, pause_reason: str = "") -> str:
+    """Why a crawl is paused, and when a hold ends ("in 3 h"); "" if a user paused it. `pause_reason`: of its row."""
+    match reason:
+        case HoldReason.CREDENTIALS:
+            return f"It is paused. {SealBroken()}"
+        case HoldReason.REFUSED:
+            return f"It is paused: {pause_reason}. Resume it to try again."
+        case HoldReason.DAILY_QUOTA:
+            why = "It is paused, because the pages its owner may ask for in a day are used up."
+            return f"{why} It goes on by itself {ends}."
+        case HoldReason.CAPACITY:  # without a shortage: it has ended, or Redis does not respond
+            return PAUSED_FOR_ROOM if shortage is None else paused_for(shortage)
+        case HoldReason.USER:
+            return ""
+    assert_never(reason)
 
 
 def wait_text(wait: HostWait) -> str:

@@ -53,7 +53,7 @@ from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.queueing.workers import listeners, slots_of
-from crawler.reports.cause_text import credentials_message, hold_message, login_message, waits_for
+from crawler.reports.cause_text import hold_message, waits_for
 from crawler.storage import queries
 from crawler.storage.database import silent_lock
 
@@ -84,14 +84,8 @@ def held(crawl: Crawl, now: float) -> Held:
         return Held(waits_for(short), HoldReason.CAPACITY, needs_person(HoldReason.CAPACITY, short))
     has_credentials = encryption.is_readable(crawl.sealed) or not crawl.tallies.open
     reason = hold_reason(until, short, now, has_credentials=has_credentials, pause_reason=crawl.pause_reason)
-    match reason:
-        case HoldReason.CREDENTIALS:
-            why = credentials_message()
-        case HoldReason.LOGIN:
-            why = login_message(crawl.pause_reason)
-        case _:
-            why = hold_message(reason, short, f"on {until.day} {until:%b %Y, %H:%M} UTC" if until else "")
-    return Held(why, reason, needs_person(reason, short))
+    ends = f"on {until.day} {until:%b %Y, %H:%M} UTC" if until else ""
+    return Held(hold_message(reason, short, ends, crawl.pause_reason), reason, needs_person(reason, short))
 
 
 def shortage_for(crawl: Crawl) -> Shortage | None:

@@ -8,13 +8,10 @@ from typing import assert_never
 from crawler.core.politeness.host_rules import WaitReason
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import Facts, HandedOut, Hold, Manager
-from crawler.core.protocol.holds import HoldReason
 from crawler.core.protocol.lanes import FETCH, Lane
 from crawler.core.text.quantities import count, counted, duration
 from crawler.reports.cause_text import (
-    credentials_message,
     hold_message,
-    login_message,
     paused_for,
     wait_text,
     waits_for,
@@ -55,12 +52,9 @@ def _over(facts: Facts) -> str:
 
 
 def _paused(facts: Facts) -> Iterator[str]:
-    if facts.hold is HoldReason.CREDENTIALS:
-        yield credentials_message()
-    elif facts.hold is HoldReason.LOGIN:
-        yield login_message(facts.pause_reason)
-    elif facts.hold.ends_by_itself:
-        yield hold_message(facts.hold, facts.shortage, f"in {duration(max(facts.held_for or 0.0, 0.0))}")
+    ends = f"in {duration(max(facts.held_for or 0.0, 0.0))}"
+    if why := hold_message(facts.hold, facts.shortage, ends, facts.pause_reason):
+        yield why
     elif facts.open_pages or facts.stays_open:
         yield "It is paused: no page is requested until a user resumes it."
     else:

@@ -59,7 +59,8 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     receipt |= values_of(crawl)
     if crawl.chosen.ack == EARLY:
         receipt["lost"] = tallies.outcomes.get(Outcome.LOST, 0)
-    receipt["notifications"] = _notifications(crawl)
+    if crawl.is_over or crawl.round > 1:  # else there is no notice of an end
+        receipt["notifications"] = _notifications(crawl)
     if crawl.is_over and not adds_up(receipt):
         raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")
     return receipt

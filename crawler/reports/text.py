@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from crawler.core.html.shells import DESCRIPTIONS
+from crawler.core.html.shells import Shell
 from crawler.core.options.events import Event
 from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
@@ -53,6 +53,14 @@ LIMITS: dict[Limit, str] = {
     Limit.PAGE_TTL: "time for a page",
     Limit.DEADLINE: "deadline",
 }
+
+RENDERED_BECAUSE: dict[str, str] = {
+    ALWAYS: "the crawl renders all pages",
+    Shell.NOSCRIPT: "it asks visitors to enable JavaScript and has little text",
+    Shell.ROOT: "the element that its scripts fill is empty",
+    Shell.EMPTY: "it has scripts, but nearly no text and no links",
+}
+"""Why a browser rendered a page, to follow "because"."""
 
 NAMED = 5  # start URLs listed when many of them failed
 
@@ -131,8 +139,7 @@ def _failed(receipt: Mapping[str, Any]) -> str:
 
 def why_rendered(reason: str) -> str:
     """Why a browser rendered a page, in words, to follow "because"; one of a newer version as it is."""
-    words: dict[str, str] = {ALWAYS: "the crawl renders all pages", **DESCRIPTIONS}
-    return words.get(reason, reason)
+    return RENDERED_BECAUSE.get(reason, reason)
 
 
 def list_read(report: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from crawler.notices import outbox
 from crawler.notices.delivery import deliver_due
 from crawler.notices.outbox import MAX_PAGES_PER_NOTICE, add_notice, add_page_notice, receivers_of
 from crawler.queueing import queues
+from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
 from tests.site import Reply, page
 
@@ -105,6 +106,12 @@ def test_a_rolled_back_event_is_not_notified(bench: Bench, monkeypatch: pytest.M
         bench.start(notify_emails=("me@example.com",), notify_events=("crawl.started",))
     assert not Notice.objects.exists()
     assert not Crawl.objects.exists()
+
+
+def test_the_receipt_of_a_start_follows_from_the_row_of_the_crawl(bench: Bench, django_assert_num_queries: Any) -> None:
+    crawl = Crawl.objects.get(id=bench.start().id)
+    with django_assert_num_queries(0):
+        assert receipt_of(crawl)["discovered"] == 1
 
 
 @pytest.mark.site({"/": page("/bad"), "/bad": lambda before: Reply(status=200 if before >= 3 else 503)})

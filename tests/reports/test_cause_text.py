@@ -54,8 +54,8 @@ def test_no_cause_lacks_a_sentence_and_no_two_share_one() -> None:
 
 
 @pytest.mark.parametrize("reason", HoldReason)
-def test_there_is_a_message_for_each_hold_that_ends_by_itself(reason: HoldReason) -> None:
-    assert bool(hold_message(reason, None, "in 3 h")) is reason.ends_by_itself
+def test_there_is_a_message_for_each_pause_but_that_of_a_user(reason: HoldReason) -> None:
+    assert bool(hold_message(reason, None, "in 3 h")) is (reason is not HoldReason.USER)
 
 
 def test_the_message_names_the_shortage() -> None:

@@ -13,6 +13,8 @@ COUNTS = ("calls", "errors", "timeouts")
 
 
 def _page_calls(crawl: Crawl) -> list[dict[str, Any]] | None:
+    if crawl.round == 1 and not crawl.tallies.closed:
+        return None  # no page was given to a hook: the notice of a start asks nothing of the database
     rows = [row for row in calls_of(crawl) if row.method == ON_PAGE]
     return [{"hook": row.hook, **{count: getattr(row, count) for count in COUNTS}} for row in rows] or None
 

@@ -34,13 +34,6 @@ class Shell(StrEnum):
     EMPTY = "empty"
 
 
-DESCRIPTIONS: Mapping[str, str] = {
-    Shell.NOSCRIPT: "it asks visitors to enable JavaScript and has little text",
-    Shell.ROOT: "the element that its scripts fill is empty",
-    Shell.EMPTY: "it has scripts, but nearly no text and no links",
-}
-"""The reasons in words, to follow "because"."""
-
 _UNREAD = frozenset({"script", "style", "template", "svg", "head", "title", "datalist"})
 _FIELDS = frozenset({"input", "select", "textarea"})
 _LINK = {"a": "href", "area": "href", "iframe": "src", "frame": "src"}  # frames: what they show is a page of its own

@@ -113,7 +113,7 @@ class Facts:
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", in all
     hold: HoldReason = HoldReason.USER  # if it is paused: why
-    pause_reason: str = ""  # of the crawl's row, with LOGIN
+    pause_reason: str = ""  # of the crawl's row, with REFUSED
     held_for: float | None = None  # seconds until it is resumed automatically
     shortage: Shortage | None = None  # of disk or memory
     locked: SilentLock | None = None  # that keeps the manager from writing

@@ -17,13 +17,9 @@ class HoldReason(StrEnum):
 
     USER = "user"  # by `crawls.control.pause`
     CREDENTIALS = "credentials"  # they cannot be decrypted; by `crawls.credentials.check_credentials`
-    LOGIN = "login"  # it has failed, or its owner may store no more; by `check_login`, `check_room` in `crawls`
+    REFUSED = "refused"  # for a reason that its row tells, such as a log-in that has failed; by `crawls.control`
     DAILY_QUOTA = "daily_quota"  # of its owner; by `crawls.holds.enforce_quota`
     CAPACITY = "capacity"  # of Redis, the database or the content storage (`Shortage`); by `crawls.holds.hold`
-
-    @property
-    def ends_by_itself(self) -> bool:
-        return self in {HoldReason.DAILY_QUOTA, HoldReason.CAPACITY}
 
 
 def hold_reason(
@@ -38,7 +34,7 @@ def hold_reason(
     if not has_credentials:
         return HoldReason.CREDENTIALS
     if pause_reason and held_until is None:
-        return HoldReason.LOGIN
+        return HoldReason.REFUSED
     if held_until is None:
         return HoldReason.USER
     if shortage is not None:
@@ -52,7 +48,7 @@ def needs_person(reason: HoldReason, shortage: Shortage | None) -> bool:
     """Whether the crawl goes on only after a person has done something, or on another day. Not for a crawl that a user
     paused, who may resume it any moment, nor while Redis is full of other crawls, which end."""
     match reason:
-        case HoldReason.LOGIN | HoldReason.CREDENTIALS | HoldReason.DAILY_QUOTA:
+        case HoldReason.REFUSED | HoldReason.CREDENTIALS | HoldReason.DAILY_QUOTA:
             return True
         case HoldReason.CAPACITY:
             return shortage not in {None, Shortage.REDIS_FULL}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.html.document import document_of
-from crawler.core.html.shells import DESCRIPTIONS, FEW_LINKS, LITTLE_TEXT, MAX_NODES, NO_TEXT, Shell, reason
+from crawler.core.html.shells import FEW_LINKS, LITTLE_TEXT, MAX_NODES, NO_TEXT, Shell, reason
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 
@@ -215,10 +215,6 @@ def test_the_limits_belong_to_shells() -> None:
     assert reason(document_of(around.format("x" * (NO_TEXT + 1), ""))) == ""
     assert reason(document_of(around.format("", "x" * (NO_TEXT + 1)))) == ""
     assert reason(document_of(around.format("", '<a href="/y"></a>'))) == ""
-
-
-def test_each_reason_is_described() -> None:
-    assert set(DESCRIPTIONS) == set(Shell)
 
 
 PIECES = (
