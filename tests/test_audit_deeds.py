@@ -106,7 +106,7 @@ def _sent_again(ann: User) -> None:
 
 
 def _schedule_made(ann: User) -> None:
-    schedules.begin_schedule([HERE], CrawlOptions(), "every 6h", owner=ann, allow_private=True)
+    start.start_crawl([HERE], CrawlOptions(), "every 6h", owner=ann, allow_private=True)
 
 
 def _extracted_again(ann: User) -> None:

@@ -9,16 +9,22 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from crawler import clock
 from crawler.accounts import audit, quotas
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.schedule import Timetable, parse
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.crashpoints import crash_point
-from crawler.crawls.start import draft, insert, services_needed, wake_manager
+from crawler.crawls.start import (
+    draft,
+    insert,
+    save_schedule,
+    schedule_like,
+    services_needed,
+    timetable_of,
+    wake_manager,
+)
 from crawler.models import Crawl, Schedule
 from crawler.queueing import queues
 
@@ -35,11 +41,6 @@ NOT_PUBLIC = (
 )
 
 
-def timetable_of(rule: str) -> Timetable:
-    """When a rule fires; cron expressions are in Django's TIME_ZONE."""
-    return parse(rule, timezone.get_default_timezone())
-
-
 def add_schedule(
     references: Sequence[str],
     options: CrawlOptions,
@@ -50,59 +51,17 @@ def add_schedule(
     sealed: str = "",
     schedule_id: UUID | None = None,
 ) -> Schedule:
-    """A new schedule, whose first run starts when it is due.
+    """A new schedule, whose first run starts when it is due; `start_crawl` with a rule starts it at once.
 
     Raises BadInput ("schedule" for the rule, else as `start_crawl`) and ServiceDown. Then nothing was created.
     """
     timetable = timetable_of(rule)
     crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
-    schedule = _schedule_like(crawl, rule, timetable)
+    schedule = schedule_like(crawl, rule, timetable)
     schedule.id = schedule_id or schedule.id
     with services_needed(), transaction.atomic():
-        _save(schedule)
+        save_schedule(schedule)
     return schedule
-
-
-def begin_schedule(
-    references: Sequence[str],
-    options: CrawlOptions,
-    rule: str,
-    *,
-    owner: User | None = None,
-    allow_private: bool = False,
-    sealed: str = "",
-    crawl_id: UUID | None = None,
-) -> Crawl:
-    """The first run of a new schedule, started at once; all or nothing, as above."""
-    timetable = timetable_of(rule)
-    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
-    crawl.id = crawl_id or crawl.id
-    crawl.schedule = _schedule_like(crawl, rule, timetable)
-    with services_needed():
-        queues.connection().ping()
-        with transaction.atomic():
-            _save(crawl.schedule)
-            insert(crawl)
-        crash_point("schedule: committed")
-        wake_manager(crawl)
-    crawl.refresh_from_db()
-    return crawl
-
-
-def _save(schedule: Schedule) -> None:
-    schedule.save()
-    audit.note("schedule.made", schedule, after={"rule": schedule.rule, "signs_in": bool(schedule.sealed)})
-
-
-def _schedule_like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
-    return Schedule(
-        start_urls=crawl.start_urls,
-        options=crawl.options,
-        sealed=crawl.sealed,
-        rule=" ".join(rule.split()),
-        owner=crawl.owner,
-        next_at=timetable.next_after(clock.now()),
-    )
 
 
 def run_due(now: datetime) -> int:

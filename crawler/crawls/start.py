@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
+from django.utils import timezone
 from redis.exceptions import RedisError
 
 from crawler import clock, conf, encryption
@@ -19,6 +20,7 @@ from crawler.core.channels.kind import ChannelKind
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
+from crawler.core.options.schedule import Timetable, parse
 from crawler.core.protocol.lanes import lanes
 from crawler.core.sitemaps.formats import initial_sitemaps
 from crawler.core.urls.addresses import EVERYTHING
@@ -28,7 +30,7 @@ from crawler.crawls.credentials import check_usable, own_hosts, with_login
 from crawler.crawls.holds import shortage_of
 from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard, check_web_address, guard_of
-from crawler.models import Crawl
+from crawler.models import Crawl, Schedule
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
@@ -39,6 +41,7 @@ from crawler.storage import writer
 def start_crawl(
     references: Sequence[str],
     options: CrawlOptions,
+    rule: str = "",
     *,
     owner: User | None = None,
     allow_private: bool = False,
@@ -46,18 +49,24 @@ def start_crawl(
     crawl_id: UUID | None = None,
     by_operator: bool = False,
 ) -> Crawl:
-    """Start a crawl over these URLs as a user types them ("example.com/docs" is accepted). `sealed` are its encrypted
-    credentials: `encryption.seal(credentials.parse(...))`, or those of an earlier crawl. `crawl_id` makes the call
-    idempotent: there are never two crawls with one id. `by_operator`: by one who may run any code here anyway.
+    """Start a crawl over these URLs as a user types them ("example.com/docs" is accepted); with a `rule` ("every 1d"),
+    as the first run of a new schedule. `sealed` are its encrypted credentials:
+    `encryption.seal(credentials.parse(...))`, or those of an earlier crawl. `crawl_id` makes the call idempotent: there
+    are never two crawls with one id. `by_operator`: by one who may run any code here anyway.
 
-    Raises BadInput (an invalid URL, option or address; RefusedAddress and OverQuota among them) and ServiceDown (Redis
-    or the database does not respond). Then nothing was created.
+    Raises BadInput (an invalid URL, option, address or rule; RefusedAddress and OverQuota among them) and ServiceDown
+    (Redis or the database does not respond). Then nothing was created.
     """
+    timetable = timetable_of(rule) if rule else None
     crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed, by_operator=by_operator)
     crawl.id = crawl_id or crawl.id
+    if timetable is not None:
+        crawl.schedule = schedule_like(crawl, rule, timetable)
     with services_needed():
         queues.connection().ping()
         with transaction.atomic():
+            if crawl.schedule is not None:
+                save_schedule(crawl.schedule)
             insert(crawl)
     crash_point("start: committed")
     try:
@@ -125,6 +134,32 @@ def _undo(crawl: Crawl) -> None:
     with transaction.atomic():
         audit.note("crawl.not_started", crawl)
         crawl.delete()
+        if crawl.schedule is not None:
+            audit.note("schedule.removed", crawl.schedule, before={"rule": crawl.schedule.rule})
+            crawl.schedule.delete()
+
+
+def timetable_of(rule: str) -> Timetable:
+    """When a rule fires; cron expressions are in Django's TIME_ZONE."""
+    return parse(rule, timezone.get_default_timezone())
+
+
+def schedule_like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
+    """A schedule of such crawls that is not saved yet."""
+    return Schedule(
+        start_urls=crawl.start_urls,
+        options=crawl.options,
+        sealed=crawl.sealed,
+        rule=" ".join(rule.split()),
+        owner=crawl.owner,
+        next_at=timetable.next_after(clock.now()),
+    )
+
+
+def save_schedule(schedule: Schedule) -> None:
+    """Save a new schedule, in the open transaction."""
+    schedule.save()
+    audit.note("schedule.made", schedule, after={"rule": schedule.rule, "signs_in": bool(schedule.sealed)})
 
 
 def wake_manager(crawl: Crawl) -> None:

@@ -16,7 +16,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls import control
 from crawler.crawls.actions import RESUME, reply_to
 from crawler.crawls.reconcile import scan
-from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
+from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.manager.add import add
 from crawler.models import Crawl, Disagreement, Notice, PageFacts, Schedule, Usage
@@ -244,7 +244,7 @@ def test_a_crawl_too_many_is_refused_and_nothing_is_made(bench: Bench, ann: User
     with pytest.raises(OverQuota, match="1 crawl that is not over"):
         start_crawl([bench.site.url], CrawlOptions(), owner=ann)
     with pytest.raises(OverQuota):
-        begin_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann)
+        start_crawl([bench.site.url], CrawlOptions(), "every 1h", owner=ann)
     assert (Crawl.objects.count(), Schedule.objects.count()) == (1, 0)
 
 

@@ -21,13 +21,13 @@ from crawler.crawls.schedules import (
     NOT_ACTIVE,
     NOT_PUBLIC,
     add_schedule,
-    begin_schedule,
     pause_schedule,
     remove_schedule,
     resume_schedule,
     run_due,
     why_not_again,
 )
+from crawler.crawls.start import start_crawl
 from crawler.models import Crawl, Page, Schedule
 from crawler.queueing import queues
 from tests.conftest import free_port
@@ -192,7 +192,7 @@ def test_a_paused_schedule_begins_nothing_and_makes_up_for_nothing() -> None:
 
 
 def test_a_schedule_can_begin_with_its_first_run() -> None:
-    run = begin_schedule([SITE], CrawlOptions(max_depth=2), "every  6h ", allow_private=True)
+    run = start_crawl([SITE], CrawlOptions(max_depth=2), "every  6h ", allow_private=True)
     schedule = Schedule.objects.get()
     assert (run.schedule, run.chosen.max_depth, run.discovered) == (schedule, 2, 1)
     assert schedule.rule == "every 6h"
@@ -208,7 +208,7 @@ def test_adding_one_begins_nothing() -> None:
     assert (schedule.next_at.hour, schedule.next_at.minute) == (3, 0)
 
 
-@pytest.mark.parametrize("make", [add_schedule, begin_schedule])
+@pytest.mark.parametrize("make", [add_schedule, start_crawl])
 @pytest.mark.parametrize(
     ("rule", "options", "refused"),
     [("0 0 30 2 *", {}, BadInput), ("every 6h", {"max_pages": 0}, BadInput), ("every 6h", {}, RefusedAddress)],

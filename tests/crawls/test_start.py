@@ -7,16 +7,18 @@ from functools import partial
 from typing import Any
 
 import pytest
+from redis.exceptions import RedisError
 
 from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.controls import Surface
+from crawler.crawls import start
 from crawler.crawls.control import cancel
 from crawler.crawls.start import start_crawl
 from crawler.encryption import opened_address
 from crawler.http import guard
 from crawler.http.guard import Guard
-from crawler.models import Crawl, Notice, Page
+from crawler.models import Crawl, Notice, Page, Schedule
 from crawler.reports.receipt import receipt_of
 
 LOCAL = "http://127.0.0.1:8801/"
@@ -114,6 +116,20 @@ def test_without_redis_nothing_is_made(settings: Any) -> None:
     with pytest.raises(ServiceDown, match="Redis"):
         start_crawl([LOCAL], CrawlOptions(), allow_private=True)
     assert Crawl.objects.count() == 0
+
+
+@pytest.mark.parametrize("rule", ["", "every 6h"])
+def test_when_redis_goes_away_at_the_end_nothing_is_left(
+    real_redis: object, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    def gone(crawl: Crawl) -> None:
+        assert Crawl.objects.filter(pk=crawl.pk).exists()
+        raise RedisError("gone")
+
+    monkeypatch.setattr(start, "wake_manager", gone)
+    with pytest.raises(ServiceDown, match="nothing was started"):
+        start_crawl([LOCAL], CrawlOptions(), rule, allow_private=True)
+    assert (Crawl.objects.count(), Schedule.objects.count()) == (0, 0)
 
 
 HOOK = "http://user:swordfish@127.0.0.1:8/hook?token=swordfish"

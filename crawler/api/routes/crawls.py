@@ -33,7 +33,6 @@ from crawler.crawls.control import share_begun
 from crawler.crawls.credentials import own_hosts, taken_over
 from crawler.crawls.delete import delete
 from crawler.crawls.import_urls import load_list
-from crawler.crawls.schedules import begin_schedule
 from crawler.crawls.start import start_crawl
 from crawler.models import Crawl
 from crawler.reports import adding, text
@@ -203,19 +202,14 @@ def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
     """The new crawl, or the first run of a new schedule."""
     options, allow_private = body.options(), body.private_allowed(request.user)
     sealed = sealed_for(request, body, options, body.start_urls)
-    owner, crawl_id = request.user, id_to_make(request)
-    if body.schedule:
-        return begin_schedule(
-            body.start_urls,
-            options,
-            body.schedule,
-            owner=owner,
-            allow_private=allow_private,
-            sealed=sealed,
-            crawl_id=crawl_id,
-        )
     return start_crawl(
-        body.start_urls, options, owner=owner, allow_private=allow_private, sealed=sealed, crawl_id=crawl_id
+        body.start_urls,
+        options,
+        body.schedule or "",
+        owner=request.user,
+        allow_private=allow_private,
+        sealed=sealed,
+        crawl_id=id_to_make(request),
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from crawler.core.errors import BadInput
-from crawler.crawls.schedules import add_schedule, begin_schedule, pause_schedule, remove_schedule, resume_schedule
+from crawler.crawls.schedules import add_schedule, pause_schedule, remove_schedule, resume_schedule
+from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
 from crawler.management import display
 from crawler.management.base import CrawlerCommand, Exit
@@ -92,7 +93,7 @@ class Command(CrawlerCommand):
             schedule = add_schedule(urls, options, rule, allow_private=allow_private, sealed=sealed)
             self.print(f"Schedule {schedule.id}: {schedule.rule}, first on {display.minute(schedule.next_at)} UTC.\n")
             return Exit.DONE
-        run = begin_schedule(urls, options, rule, allow_private=allow_private, sealed=sealed)
+        run = start_crawl(urls, options, rule, allow_private=allow_private, sealed=sealed)
         if run.schedule is not None:  # None: removed meanwhile
             next_at = display.minute(run.schedule.next_at)
             self.print(f"Schedule {run.schedule.id}: {run.schedule.rule}, next on {next_at} UTC.\n")

@@ -29,7 +29,6 @@ from crawler.core.url_lists.reader import ColumnChoice
 from crawler.crawls import kept_extraction
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.reconcile import reconcile
-from crawler.crawls.schedules import begin_schedule
 from crawler.crawls.start import start_crawl
 from crawler.models import NOT_OVER, Crawl
 from crawler.reports import text
@@ -263,9 +262,7 @@ def _started(form: CrawlForm, owner: User | None) -> Crawl:
     """A crawl, or the first one of a schedule."""
     urls, rule, options = form.cleaned_data["start_urls"], form.cleaned_data["schedule"], form.options()
     allow_private, sealed = form.private_allowed, form.sealed()
-    if rule:
-        return begin_schedule(urls, options, rule, owner=owner, allow_private=allow_private, sealed=sealed)
-    return start_crawl(urls, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    return start_crawl(urls, options, rule, owner=owner, allow_private=allow_private, sealed=sealed)
 
 
 def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:

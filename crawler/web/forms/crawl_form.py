@@ -22,7 +22,7 @@ from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls.credentials import own_hosts, taken_over
-from crawler.crawls.schedules import timetable_of
+from crawler.crawls.start import timetable_of
 from crawler.encryption import seal, shown
 from crawler.models import Crawl
 from crawler.web.decorators import page
