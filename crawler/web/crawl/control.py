@@ -3,9 +3,11 @@ redirect to a page that shows the result."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -24,6 +26,7 @@ from crawler.reports import text
 from crawler.reports.text import Reply
 from crawler.web.crawl.crawls import crawl_for
 from crawler.web.decorators import page, person
+from crawler.web.forms.queue import first_error
 from crawler.web.forms.sharing import SharingForm
 
 LONGEST_ID = 18  # digits; the ids of rows have no more
@@ -36,11 +39,7 @@ def crawl_action(request: HttpRequest, crawl_id: UUID, name: str) -> HttpRespons
     """Do the action of this name (`crawls.actions`)."""
     action = ACTIONS[name]
     crawl_for(request, crawl_id, action.right)
-    try:
-        reply = reply_to(action, action.run(crawl_id), crawl_id)
-    except (ServiceDown, RedisError):
-        reply = Reply(NO_REDIS, is_so=False)
-    return redirect_with(request, reply, reverse("crawl-list") if reply is text.GONE else _page_of(crawl_id))
+    return answered(request, _page_of(crawl_id), lambda: reply_to(action, action.run(crawl_id), crawl_id))
 
 
 @require_POST
@@ -79,11 +78,18 @@ def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Retry dead letters: those named by `page` (ids), or all without `page`."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
     ids = page_ids(request.POST.getlist("page")) if "page" in request.POST else None
+    return answered(request, _where_from(request, crawl_id), lambda: text.to_retry(retry_failed(crawl.id, ids)))
+
+
+def answered(request: HttpRequest, where: str, do: Callable[[], Reply]) -> HttpResponse:
+    """Do it, and redirect to an address that shows the reply, or why it could not be done."""
     try:
-        reply = text.to_retry(retry_failed(crawl.id, ids))
+        reply = do()
+    except BadInput as error:
+        reply = Reply(error.message, is_so=False)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
-    return redirect_with(request, reply, _where_from(request, crawl_id))
+    return redirect_with(request, reply, reverse("crawl-list") if reply is text.GONE else where)
 
 
 def redirect_with(request: HttpRequest, reply: Reply, where: str) -> HttpResponse:
@@ -120,13 +126,8 @@ def crawl_share(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     crawl = crawl_for(request, crawl_id, Right.OWN)
     form = SharingForm(request.POST, user=request.user, crawl=crawl)
     if not form.is_valid():
-        messages.warning(request, str(next(iter(form.errors.values()))[0]))
-        return redirect("crawl-detail", crawl_id=crawl.id)
-    try:
-        _share(request, crawl, form)
-    except BadInput as error:
-        messages.warning(request, error.message)
-    return redirect("crawl-detail", crawl_id=crawl.id)
+        return redirect_with(request, Reply(first_error(form), is_so=False), _page_of(crawl_id))
+    return answered(request, _page_of(crawl_id), lambda: _share(person(request), crawl, form))
 
 
 @require_POST
@@ -136,12 +137,11 @@ def crawl_keep(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     crawl = crawl_for(request, crawl_id, Right.OWN)
     is_kept = request.POST.get("keep") == "on"
     keep(crawl, is_kept=is_kept)
-    messages.success(request, "It is kept until you delete it." if is_kept else "It is no longer kept beyond its time.")
-    return redirect("crawl-detail", crawl_id=crawl.id)
+    line = "It is kept until you delete it." if is_kept else "It is no longer kept beyond its time."
+    return redirect_with(request, Reply(line, is_so=True), _page_of(crawl_id))
 
 
-def _share(request: HttpRequest, crawl: Crawl, form: SharingForm) -> None:
+def _share(user: User, crawl: Crawl, form: SharingForm) -> Reply:
     group = form.cleaned_data.get("group")
-    share(crawl, person(request), group, group_controls=form.cleaned_data.get("group_controls", False))
-    line = f"Shared with {group.name}." if group is not None else "Not shared any more."
-    messages.success(request, line)
+    share(crawl, user, group, group_controls=form.cleaned_data.get("group_controls", False))
+    return Reply(f"Shared with {group.name}." if group is not None else "Not shared any more.", is_so=True)

@@ -9,16 +9,16 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from redis import RedisError
 
 from crawler import clock
 from crawler.accounts.permissions import AnyUser, controlled_crawls, visible_crawls
-from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import ERRORS, Outcome
 from crawler.core.text.quantities import seconds_of
 from crawler.crawls.retry import retry_chosen
@@ -26,7 +26,7 @@ from crawler.models import Page
 from crawler.reports import dead_letters, text
 from crawler.reports.text import Reply
 from crawler.storage.bulk import is_among
-from crawler.web.crawl.control import NO_REDIS, page_ids, redirect_with
+from crawler.web.crawl.control import answered, page_ids, redirect_with
 from crawler.web.decorators import page
 from crawler.web.forms.queue import first_error
 from crawler.web.tables.rows import dead_letter_row
@@ -165,9 +165,9 @@ def letters_retry(request: HttpRequest) -> HttpResponse:
     letters = dead_letters.letters_of(controlled_crawls(request.user), form.chosen)
     if "all" not in request.POST:
         letters = letters.filter(is_among("crawler_page.id", page_ids(request.POST.getlist("page"))))
-    try:
-        done = retry_chosen(letters, clock.epoch_seconds())
-        reply = text.to_retry_chosen(done.pages, done.crawls, has_more=done.has_more)
-    except (ServiceDown, RedisError):
-        reply = Reply(NO_REDIS, is_so=False)
-    return redirect_with(request, reply, where)
+    return answered(request, where, lambda: _retried(letters))
+
+
+def _retried(letters: QuerySet[Page]) -> Reply:
+    done = retry_chosen(letters, clock.epoch_seconds())
+    return text.to_retry_chosen(done.pages, done.crawls, has_more=done.has_more)

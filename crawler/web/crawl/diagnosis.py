@@ -11,17 +11,16 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from redis import RedisError
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
-from crawler.core.errors import ServiceDown
 from crawler.core.protocol.completion import State
 from crawler.manager.host_waits import end_host_waits, has_pages_of
+from crawler.models import Crawl
 from crawler.reports import diagnosis_text, text
 from crawler.reports.diagnosis import why_of
 from crawler.reports.text import Reply
-from crawler.web.crawl.control import NO_REDIS, redirect_with
+from crawler.web.crawl.control import answered
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.crawl.status import STATES
 from crawler.web.decorators import page
@@ -60,12 +59,11 @@ def crawl_why(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_host_forget(request: HttpRequest, crawl_id: UUID, host: str) -> HttpResponse:
     """End the wait for a host, for all crawls of it, because they share its state."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
-    try:
-        if not has_pages_of(crawl, host):
-            reply = text.no_pages_of(host)
-        else:
-            done = end_host_waits(host)
-            reply = text.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
-    except (ServiceDown, RedisError):
-        reply = Reply(NO_REDIS, is_so=False)
-    return redirect_with(request, reply, reverse("crawl-why", args=[crawl.id]))
+    return answered(request, reverse("crawl-why", args=[crawl.id]), lambda: _ended_wait(crawl, host))
+
+
+def _ended_wait(crawl: Crawl, host: str) -> Reply:
+    if not has_pages_of(crawl, host):
+        return text.no_pages_of(host)
+    done = end_host_waits(host)
+    return text.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)

@@ -11,11 +11,10 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from redis import RedisError
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
-from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.errors import BadInput
 from crawler.core.pages import content_formats
 from crawler.core.pages.content_formats import PDF, PICTURES, SCREENSHOT
 from crawler.core.text.gzip import Broken
@@ -31,7 +30,7 @@ from crawler.reports.text import Reply
 from crawler.storage.additions import NOT_AGAIN
 from crawler.storage.content.kept import content_of, ending_of, is_kept, media_type_of
 from crawler.storage.content.objects import ObjectMissing
-from crawler.web.crawl.control import LONGEST_ID, NO_REDIS, redirect_with
+from crawler.web.crawl.control import LONGEST_ID, answered, page_ids
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.decorators import page
 from crawler.web.decorators import page as page_for_people
@@ -242,19 +241,14 @@ def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_release_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Release the traps named by `trap` (ids), or all without `trap`."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
-    ids = _ids(request.POST.getlist("trap")) if "trap" in request.POST else None
-    try:
-        done = release(crawl.id, ids)
-        reply = traps.to_release(done.traps, done.pages, done.left_out)
-    except (ServiceDown, RedisError):
-        reply = Reply(NO_REDIS, is_so=False)
+    ids = page_ids(request.POST.getlist("trap")) if "trap" in request.POST else None
     view = "crawl-traps" if "back" in request.POST else "crawl-detail"
-    return redirect_with(request, reply, reverse(view, args=[crawl.id]))
+    return answered(request, reverse(view, args=[crawl.id]), lambda: _released(crawl, ids))
 
 
-def _ids(typed: list[str]) -> list[int]:
-    """The valid ids. An empty list means no trap, never all traps."""
-    return [int(value) for value in typed if value.isdecimal() and len(value) <= LONGEST_ID]
+def _released(crawl: Crawl, trap_ids: list[int] | None) -> Reply:
+    done = release(crawl.id, trap_ids)
+    return traps.to_release(done.traps, done.pages, done.left_out)
 
 
 @never_cache
