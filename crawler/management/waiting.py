@@ -14,8 +14,8 @@ from django.db import close_old_connections
 from django.db.models import Q
 
 from crawler import clock
+from crawler.core.channels.catalogue import CHANNELS
 from crawler.core.errors import ServiceDown
-from crawler.core.options.events import HOOK
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.holds import HoldReason
 from crawler.crawls.reconcile import reconcile
@@ -196,11 +196,11 @@ def pause_after(waited: float) -> float:
 
 
 def wait_for_notices(crawl: Crawl, stop: Stop) -> list[Delivery]:
-    """Wait at most NOTICE_TIMEOUT_S for the first attempt of every notice, and for the calls of hooks as long as some
-    are made; return what is left."""
+    """Wait at most NOTICE_TIMEOUT_S for the first attempt of every notice, and for what capabilities do as long as they
+    go on; return what is left."""
     began, known = time.monotonic(), list[int]()
     while pending := _awaited(crawl):
-        places = [delivery.place for delivery in pending if delivery.transport == HOOK]
+        places = [delivery.place for delivery in pending if delivery.transport not in CHANNELS]
         if places != known:
             began, known = time.monotonic(), places
         if stop.signal is not None or time.monotonic() - began >= NOTICE_TIMEOUT_S:
@@ -212,4 +212,4 @@ def wait_for_notices(crawl: Crawl, stop: Stop) -> list[Delivery]:
 
 def _awaited(crawl: Crawl) -> list[Delivery]:
     pending = Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING)
-    return list(pending.filter(Q(attempts=0) | Q(transport=HOOK)).order_by("created_at", "id"))
+    return list(pending.filter(Q(attempts=0) | ~Q(transport__in=CHANNELS)).order_by("created_at", "id"))

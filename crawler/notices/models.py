@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from crawler import clock
+from crawler.core.channels.catalogue import CHANNELS
 from crawler.core.options.events import DEFAULT_EVENTS, ENDS
 
 _ENDS = [event.value for event in ENDS]
@@ -112,6 +113,11 @@ class Delivery(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["due_at"], condition=models.Q(state="pending"), name="delivery_pending"),
         ]
+
+    @classmethod
+    def to_receivers(cls) -> models.QuerySet[Delivery]:
+        """Notices by a channel; the other deliveries are what capabilities do then."""
+        return cls.objects.filter(transport__in=CHANNELS)
 
     def __str__(self) -> str:
         return f"{self.transport} of notice {self.notice_id}"

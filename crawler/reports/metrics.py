@@ -16,7 +16,6 @@ from redis import Redis, RedisError
 from crawler import clock
 from crawler.core.errors import ServiceDown
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.events import HOOK
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.lanes import SlotLane, slot_lanes
@@ -155,5 +154,5 @@ def _counted() -> list[str]:
 
 def _deliveries() -> dict[str, int]:
     none = dict.fromkeys((Delivery.PENDING, Delivery.DELIVERED, Delivery.GIVEN_UP), 0)
-    found = Delivery.objects.exclude(transport=HOOK).order_by().values_list("state").annotate(number=Count("id"))
+    found = Delivery.to_receivers().order_by().values_list("state").annotate(number=Count("id"))
     return {**none, **dict(found)}

@@ -9,7 +9,7 @@ from crawler import clock, conf
 from crawler.core.channels.catalogue import is_encrypted, masked, shown
 from crawler.core.errors import SealBroken
 from crawler.core.options import schedule
-from crawler.core.options.events import ENDS, HOOK
+from crawler.core.options.events import ENDS
 from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.protocol.completion import EndReason, State, ended
@@ -88,8 +88,7 @@ def ran_until(crawl: Crawl, until: datetime) -> float:
 def _notifications(crawl: Crawl) -> list[dict[str, str]]:
     """The receivers of the end of the crawl, without the results of deliveries and repetitions, so that it never
     changes. Secret addresses and those of the owner's account are masked, because all receivers get the receipt."""
-    deliveries = Delivery.objects.filter(notice__crawl=crawl, notice__event__in=ENDS, again=False)
-    deliveries = deliveries.exclude(transport=HOOK)
+    deliveries = Delivery.to_receivers().filter(notice__crawl=crawl, notice__event__in=ENDS, again=False)
     return [
         {"id": str(delivery.id), "transport": delivery.transport, "address": _shown(delivery)}
         for delivery in deliveries.order_by("transport", "created_at", "id")

@@ -18,7 +18,6 @@ from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Right, Scope
-from crawler.core.options.events import HOOK
 from crawler.models import Delivery
 from crawler.notices.delivery import SENT_AGAIN, resend
 from crawler.notices.user_channels import (
@@ -197,8 +196,7 @@ def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     """All deliveries of the crawl's notices with their results, the newest first."""
     crawl = crawl_named(request, crawl_id)
     in_full = sees_addresses(request.user, crawl)
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(transport=HOOK)
-    deliveries = deliveries.select_related("notice").defer("notice__receipt")
+    deliveries = Delivery.to_receivers().filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")
     return newest_first(request, deliveries, cursor, limit, lambda row: shapes.line_of(row, in_full=in_full))
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from django.db.models import Count
 
 from crawler.core.channels import webhook
-from crawler.core.options.events import HOOK, Event
+from crawler.core.channels.catalogue import CHANNELS
+from crawler.core.options.events import Event
 from crawler.core.pages.outcomes import STATUS_TONES, Category, Outcome, Tone
 from crawler.core.protocol import progress
 from crawler.core.protocol.completion import EndReason, State
@@ -42,7 +43,7 @@ def skipped_rows(skipped: dict[str, int]) -> list[Row]:
 def notice_rows(crawl: Crawl, *, in_full: bool) -> list[Row]:
     """The deliveries of notices and their results; while the crawl is not over, also the receivers of its end.
     Addresses are masked unless `in_full`."""
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(notice__event=Event.PAGE).exclude(transport=HOOK)
+    deliveries = Delivery.to_receivers().filter(notice__crawl=crawl).exclude(notice__event=Event.PAGE)
     ordered = deliveries.select_related("notice").defer("notice__receipt")
     rows = [
         _delivery_row(delivery, in_full=in_full)
@@ -68,7 +69,7 @@ def _page_rows(crawl: Crawl) -> list[Row]:
     """Deliveries of page notices by state, as numbers: there may be thousands."""
     if Event.PAGE not in crawl.chosen.notify_events:
         return []
-    of_pages = Delivery.objects.filter(notice__crawl=crawl, notice__event=Event.PAGE).exclude(transport=HOOK)
+    of_pages = Delivery.to_receivers().filter(notice__crawl=crawl, notice__event=Event.PAGE)
     numbers = dict(of_pages.order_by().values_list("state").annotate(Count("id")))
     return [
         {
@@ -95,7 +96,7 @@ def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
             "tone": "calm",
         }
         for to in receivers_of(crawl, Event.FINISHED)
-        if to.transport != HOOK
+        if to.transport in CHANNELS
     ]
 
 

@@ -17,7 +17,7 @@ from redis import RedisError
 from crawler.accounts.permissions import sees_addresses, visible_crawls
 from crawler.core.access.permissions import Right
 from crawler.core.errors import ServiceDown
-from crawler.core.options.events import HOOK, Event
+from crawler.core.options.events import Event
 from crawler.models import Delivery
 from crawler.notices.delivery import resend
 from crawler.reports import text
@@ -39,8 +39,7 @@ def crawl_notices(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """All deliveries with their results, newest first."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     in_full = sees_addresses(request.user, crawl)
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(transport=HOOK)
-    deliveries = deliveries.select_related("notice").defer("notice__receipt")
+    deliveries = Delivery.to_receivers().filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")
     listed = paged(
         request,
         deliveries.order_by("-created_at", "-id"),
