@@ -25,7 +25,6 @@ class Action:
     target: State  # what it leads to, at once or later
     summary: str
     about: str  # in the API
-    help: str  # of the command
     done: str  # what a user is told when it changed the crawl
     reached: str  # exit code 0 of the command
     refused: str  # exit code 1
@@ -40,7 +39,6 @@ PAUSE = Action(
     State.PAUSED,
     "Pause a crawl",
     "No further page is requested. Results under way are still processed.",
-    "Pause a crawl: results of running jobs are stored, no new pages are requested.",
     "Paused. Dispatched pages are still processed; no further pages are requested.",
     "it is paused, by this command or before it",
     "it cannot be paused because it is over, or a service is down",
@@ -51,7 +49,6 @@ RESUME = Action(
     State.RUNNING,
     "Resume a crawl",
     "Continue a paused crawl.",
-    "Resume a paused crawl without waiting for it (bin/crawl --resume ID waits).",
     "Resumed. It goes on where it stopped.",
     "it is running, by this command or before it",
     "it cannot be resumed because it is over, or a service is down",
@@ -63,7 +60,6 @@ CANCEL = Action(
     State.CANCELLED,
     "Cancel a crawl",
     "End it. Open pages are closed as cancelled; fetched pages are kept.",
-    "Cancel a crawl: open pages close as cancelled; fetched pages are kept.",
     "Cancelled. Open pages will not be requested any more.",
     "it is cancelled, by this command or before it",
     "it is finished and cannot be cancelled, or a service is down",
@@ -74,7 +70,6 @@ FINISH = Action(
     State.FINISHED,
     "Finish a crawl that is kept open",
     "It waits for no more pages, and is finished in the usual way as soon as no page is open.",
-    "Finish a crawl that is kept open (--stay-open): as soon as no page is open, with receipt and notice.",
     "No longer kept open. It is finished as soon as no page is open.",
     "it is finished, or will be as soon as no page is open",
     "it was cancelled, or a service is down",

@@ -220,10 +220,10 @@ class ActionCommand(CrawlerCommand):
         return code
 
 
-def command_of(action: Action) -> type[ActionCommand]:
+def command_of(action: Action, about: str) -> type[ActionCommand]:
     """The command of an action, for the module in `commands` by which Django finds it."""
     examples = _EXAMPLES.format(name=action.name, reached=action.reached, refused=action.refused)
-    return type("Command", (ActionCommand,), {"action": action, "help": action.help, "examples": examples})
+    return type("Command", (ActionCommand,), {"action": action, "help": about, "examples": examples})
 
 
 _EXAMPLES = """\

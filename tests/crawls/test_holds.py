@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from crawler.core.access.quotas import next_day
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import OverQuota
 from crawler.core.options.catalogue import CrawlOptions
@@ -30,6 +31,15 @@ from tests.manager.test_rescue_job import planted, start_a_worker
 from tests.site import page
 
 CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}
+
+
+@pytest.fixture(autouse=True)
+def _the_day_does_not_end_meanwhile() -> None:
+    """What is counted belongs to a day of the real clock, as in the other processes of these tests."""
+    now = datetime.now(UTC)
+    left = next_day(now) - now
+    if left < timedelta(minutes=3):
+        time.sleep(left.total_seconds() + 1)
 
 
 @pytest.fixture

@@ -5,4 +5,6 @@ from __future__ import annotations
 from crawler.crawls.actions import FINISH
 from crawler.management.base import command_of
 
-Command = command_of(FINISH)
+Command = command_of(
+    FINISH, "Finish a crawl that is kept open (--stay-open): as soon as no page is open, with receipt and notice."
+)
