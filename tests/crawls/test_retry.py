@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from crawler import conf
@@ -31,7 +33,8 @@ PAGES = {"/": page("/a", "/b", "/c"), "/a": page(), "/b": broken(1), "/c": broke
 
 
 @pytest.fixture(autouse=True)
-def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.CRAWLER_MAX_BATCHES = 1
     monkeypatch.setattr(conf, "max_attempts", lambda: 1)
     monkeypatch.setattr(host_rules, "SLICE_PAGES", 1)
     monkeypatch.setattr(host_rules, "MAX_SLICE_PAGES", 1)
@@ -123,7 +126,7 @@ def test_a_cancelled_crawl_is_reopened_for_its_dead_letters_only(bench: Bench) -
     bench.start()
     while not dead_letters(bench.crawl).exists():
         bench.work(at_most=1)
-    cancel(bench.crawl.id)
+    assert cancel(bench.crawl.id)
     cancelled = Page.objects.filter(outcome="cancelled").count()
     letters = dead_letters(bench.crawl).count()
     assert retry_failed(bench.crawl.id) == letters
