@@ -10,7 +10,7 @@ import msgspec
 
 from crawler import logs
 from crawler.core.protocol.lanes import SlotLane, lane_of_batch
-from crawler.core.protocol.messages import RENDERING_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
+from crawler.core.protocol.messages import SLOT_LANE_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.storage.content.shelf import Shelf, lacks_room, named
 
@@ -133,7 +133,7 @@ class ResultBuffer:
                 next_at=self._ended.get(number, (0.0, 0))[0],
                 requests=self._ended.get(number, (0.0, 0))[1],
                 done=number in self._ended,
-                version=RENDERING_VERSION if any(result.needs_browser for result in results) else USUAL_VERSION,
+                version=SLOT_LANE_VERSION if any(result.needs_lane for result in results) else USUAL_VERSION,
             )
             for number, results in self._results.items()
             if results or number in self._ended

@@ -147,7 +147,7 @@ def _process_results(
     responses to the cache. A long sitemap takes several commits; `between` is called after each but the last."""
     now = context.now()
     results, wasted_requests = fill_in_unchanged(context, results)
-    results, shells = _without_shells(results)
+    results, lane_moves = _without_lane_moves(results)
     closed, retries_due = _split_results(results, now)
     scope = Scope.of(context.crawl.start_urls, context.options)
     closings = [with_tidied_keys(with_not_followed(result, context.options), scope) for result in closed]
@@ -160,7 +160,7 @@ def _process_results(
     on_closed = page_notifier(context.options, closings)
     rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
     requests += wasted_requests
-    applied = writer.apply(context.id, closings, retries_due, new, now, requests, on_closed, rewind, shells)
+    applied = writer.apply(context.id, closings, retries_due, new, now, requests, on_closed, rewind, lane_moves)
     crash_point("collect: committed")
     if applied.is_over:
         return  # cancelled meanwhile: the discovered pages are not in the table (rule R2b)
@@ -171,11 +171,11 @@ def _process_results(
     store(context, to_cache)
 
 
-def _without_shells(results: Sequence[PageResult]) -> tuple[list[PageResult], list[PageResult]]:
-    """The results, and those that only tell that a browser is to render the page: it stays open, and goes back to the
+def _without_lane_moves(results: Sequence[PageResult]) -> tuple[list[PageResult], list[PageResult]]:
+    """The results, and those that only tell that a page is to take a slot lane: it stays open, and goes back to the
     ready queue when its slice is complete."""
-    shells = [result for result in results if result.needs_browser]
-    return ([result for result in results if not result.needs_browser] if shells else list(results)), shells
+    moves = [result for result in results if result.needs_lane]
+    return ([result for result in results if not result.needs_lane] if moves else list(results)), moves
 
 
 def _split_results(results: Iterable[PageResult], now: float) -> tuple[list[PageResult], list[Retry]]:

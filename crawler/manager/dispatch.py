@@ -41,7 +41,7 @@ from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
 from crawler.queueing.workers import slots_of, worker_count
-from crawler.storage import queries, writer
+from crawler.storage import page_rows, queries, writer
 from crawler.storage.queries import OpenPage
 
 MAX_LEVEL_WAIT_S = 10.0  # a level whose last pages have a later Retry-After does not hold up deeper levels
@@ -277,7 +277,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
     parts = split_by_reach({draft.id: [page for _, ids in draft.slices for page in ids] for draft in drafts}, rows)
     policies = {kind: fetch_policy(context, public_only=kind) for kind in {part.public_only for part in parts.values()}}
     policy_of = {draft_id: policies[part.public_only] for draft_id, part in parts.items()}
-    spider_requests = queries.spider_requests(context.id, rows.values()) if context.options.spider else {}
+    notes = page_rows.notes(context.id, context.options, rows.values())
     batches = [
         Batch(
             crawl=str(context.id),
@@ -288,13 +288,13 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> tuple
             slices=tuple(
                 Slice(
                     retries.host_of(lane),
-                    _tasks(ids, parts[draft.id].rows, known, context.options, spider_requests),
+                    _tasks(ids, parts[draft.id].rows, known, context.options, notes),
                     retries.batch_size(lane) is not None,
                 )
                 for lane, ids in draft.slices
             ),
             version=policy_of[draft.id].version,
-            rendered=isinstance(lane_of_batch(draft.id), SlotLane),
+            needs_slot=isinstance(lane_of_batch(draft.id), SlotLane),
         )
         for draft in drafts
     ]
@@ -306,7 +306,7 @@ def _tasks(
     rows: Mapping[int, OpenPage],
     known: CacheHits,
     options: CrawlOptions,
-    spider_requests: Mapping[str, str],
+    notes: Mapping[str, str],
 ) -> tuple[PageTask, ...]:
     return tuple(
         PageTask(
@@ -317,7 +317,7 @@ def _tasks(
             row.kind,
             *known.validators.get(page, NO_VALIDATORS),
             slot_lane_of(options, row.kind, row.rendering)[1],
-            spider_requests.get(row.url, "") if row.kind == PAGE else "",
+            notes.get(row.url, "") if row.kind == PAGE else "",
         )
         for page in ids
         if (row := rows.get(page))

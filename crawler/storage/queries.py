@@ -16,8 +16,8 @@ from crawler.core.protocol.completion import State
 from crawler.core.protocol.counters import Tallies, Watermark, tallied
 from crawler.core.protocol.discovery import Place
 from crawler.core.protocol.messages import PAGE
-from crawler.core.urls.normalise import key_of, site_of
-from crawler.models import Crawl, Page, SpiderRequest
+from crawler.core.urls.normalise import site_of
+from crawler.models import Crawl, Page
 from crawler.storage.bulk import is_among
 
 
@@ -43,8 +43,6 @@ class OpenPage:
         """Epoch seconds before which it is not requested, by a retry or a user's wish."""
         return max(self.due_at, self.not_before or 0.0)
 
-
-KEYS_PER_QUERY = 900  # SQLite's smallest limit is 999 values
 
 OPEN_PAGE_FIELDS = tuple(field.name for field in fields(OpenPage))
 
@@ -187,13 +185,3 @@ def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
     for values in rows.values_list(*OPEN_PAGE_FIELDS):
         yield OpenPage(*values)
-
-
-def spider_requests(crawl: UUID, pages: Iterable[OpenPage]) -> dict[str, str]:
-    """URL -> what a user's spider said about it, see `PageTask.request`; only of those it said something about."""
-    urls = {key_of(page.url): page.url for page in pages if page.kind == PAGE}
-    keys, found = list(urls), dict[str, str]()
-    for at in range(0, len(keys), KEYS_PER_QUERY):
-        rows = SpiderRequest.objects.filter(crawl_id=crawl, key__in=keys[at : at + KEYS_PER_QUERY])
-        found |= {urls[bytes(key)]: request for key, request in rows.values_list("key", "request")}
-    return found

@@ -74,11 +74,11 @@ def _closed(result: PageResult, now: float) -> Row:
         "directives": storable(result.directives),
         "not_followed": result.not_followed,
         "reused": result.reused,
-        "rendering": result.rendering,
+        "rendering": result.lane_reason,
     }
 
 
-_NOTE_RENDERING = Statement(
+_NOTE_LANE_REASON = Statement(
     """
     UPDATE crawler_page SET rendering = {rendering} {rows}
     WHERE id = {page} AND status = 0 AND crawler_page.rendering = ''
@@ -87,9 +87,9 @@ _NOTE_RENDERING = Statement(
 )
 
 
-def note_rendering(results: Iterable[PageResult]) -> None:
-    """Note that a browser is to render these pages, and why."""
-    _NOTE_RENDERING.run([{"page": result.id, "rendering": result.needs_browser} for result in results])
+def note_lane_reasons(results: Iterable[PageResult]) -> None:
+    """Note that these pages are to take a slot lane, and why."""
+    _NOTE_LANE_REASON.run([{"page": result.id, "rendering": result.needs_lane} for result in results])
 
 
 _NOTE_ATTEMPT = Statement(

@@ -83,9 +83,9 @@ def apply(
     requests: int = 0,
     on_closed: OnClosed | None = None,
     on_reopened: Callable[[], object] | None = None,
-    shells: Sequence[PageResult] = (),
+    lane_moves: Sequence[PageResult] = (),
 ) -> ApplyResult:
-    """Close pages, note retries and pages that a browser is to render (`shells`), and insert discoveries, all or
+    """Close pages, note retries and pages that are to take a slot lane (`lane_moves`), and insert discoveries, all or
     nothing.
 
     A closed page does not change, the unique key refuses duplicate discoveries, and nothing changes in a crawl that is
@@ -100,7 +100,7 @@ def apply(
             if on_closed is not None and closed:
                 on_closed(row, closed)
             _note_retries(crawl, retries, change)
-            _note_shells(crawl, shells, change)
+            _note_lane_moves(crawl, lane_moves, change)
             redirected = [page for page in found if page.hops] if row.chosen.max_depth is not None else []
             _move_up_redirect_targets(redirected, row, change)
             judged = quarantine.sort_out(row, found, change.new_results)
@@ -251,16 +251,16 @@ def _note_retries(crawl: UUID, retries: Sequence[Retry], change: CounterChange) 
     sql.note_attempts((retry.result, retry.due_at, retry.put_off) for retry in news.values())
 
 
-def _note_shells(crawl: UUID, shells: Sequence[PageResult], change: CounterChange) -> None:
-    """Note which open pages a browser is to render, with the requests that told so; those noted already are left out.
+def _note_lane_moves(crawl: UUID, moves: Sequence[PageResult], change: CounterChange) -> None:
+    """Note which open pages are to take a slot lane, with the requests made for them; those noted already are left out.
     As in `_close` nothing changes between the query and the statement."""
-    if not shells:
+    if not moves:
         return
-    known = queries.open_pages(crawl, [result.id for result in shells])
-    news = {result.id: result for result in shells if result.id in known and not known[result.id].rendering}
+    known = queries.open_pages(crawl, [result.id for result in moves])
+    news = {result.id: result for result in moves if result.id in known and not known[result.id].rendering}
     for result in news.values():
         change.count_requests(result)
-    sql.note_rendering(news.values())
+    sql.note_lane_reasons(news.values())
 
 
 def _set_aside(traps: Mapping[int, Sequence[int]], change: CounterChange) -> None:

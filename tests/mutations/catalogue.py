@@ -428,7 +428,7 @@ MUTATIONS = (
         "a page whose browser crashed is tried again",
         "crawler/core/protocol/retries.py",
         "(result.outcome is Outcome.CRASHED and has_another)",
-        "(result.outcome is Outcome.CRASHED and result.engine_ended)",
+        "(result.outcome is Outcome.CRASHED and result.process_ended)",
         "tests/manager/test_state_machine.py::test_a_page_whose_browsers_crash_has_three_attempts_and_then_holds_no_place",
     ),
     Mutation(

@@ -61,7 +61,7 @@ class RenderStep(PageStep):
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
-        return cls(context) if context.batch.rendered else None
+        return cls(context) if context.batch.needs_slot else None
 
     def received(self, visit: Visit) -> PageResult | None:
         """The page becomes what the browser shows, in UTF-8; a redirect if its scripts went to another page. It stays
@@ -72,7 +72,7 @@ class RenderStep(PageStep):
         try:
             self._rendering = self._render(visit.task, fetched)
         except FetchError as error:  # the browser crashed
-            crashed = {"outcome": Outcome.CRASHED, "error": str(error), "rendering": visit.task.rendering}
+            crashed = {"outcome": Outcome.CRASHED, "error": str(error), "lane_reason": visit.task.lane_reason}
             return msgspec.structs.replace(visit.unread(), **crashed)
         visit.shown = _shown(self._rendering, fetched, visit.task.url)
         visit.exchanges, visit.pictures = self._rendering.recorded, self._rendering.pictures
@@ -88,7 +88,7 @@ class RenderStep(PageStep):
             result,
             requests=result.requests + rendering.own_requests,
             error=result.error or rendering.error,
-            rendering=visit.task.rendering,
+            lane_reason=visit.task.lane_reason,
             load=rendering.load,
         )
 
@@ -163,11 +163,11 @@ class ShellStep(PageStep):
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
-        return cls() if RenderOptions.of(context.policy).render == AUTO and not context.batch.rendered else None
+        return cls() if RenderOptions.of(context.policy).render == AUTO and not context.batch.needs_slot else None
 
     def parsed(self, visit: Visit) -> PageResult | None:
         why = shells.reason(visit.document) if visit.document is not None else ""
-        return msgspec.structs.replace(visit.unread(), needs_browser=why) if why else None
+        return msgspec.structs.replace(visit.unread(), needs_lane=why) if why else None
 
 
 PAGE_STEPS = (RenderStep, ShellStep)

@@ -60,7 +60,7 @@ class LoginStep(PageStep):
         if visit.result is not None and visit.document is not None:
             found = link_codec.unpacked(visit.result.linkage, visit.task.url)
             links = tuple(dict.fromkeys(link.url for link in found if is_logout_text(link.text)))
-            visit.result = replace(visit.result, logout_links=links)
+            visit.result = replace(visit.result, barred_links=links)
 
     def renew(self) -> None:
         self._keeper.renew()

@@ -27,7 +27,7 @@ class Visit(msgspec.Struct, frozen=True, tag=True, kw_only=True):
 
     page: int  # a number of its own, of this attempt
     url: str  # normalised
-    request: str = ""  # as in `PageTask.request`
+    request: str = ""  # as in `PageTask.note`
 
 
 class Response(msgspec.Struct, frozen=True, tag=True, kw_only=True):
@@ -78,7 +78,7 @@ class Seen(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     body: bytes | None = None  # None = as the worker sent it
     errors: tuple[str, ...] = ()  # one line each
     items: tuple[dict[str, Any], ...] = ()  # as the pipelines left them
-    links: dict[str, str] = {}  # URL -> what the spider said about it, as in `PageTask.request`
+    links: dict[str, str] = {}  # URL -> what the spider said about it, as in `PageTask.note`
 
 
 class Leaving(msgspec.Struct, frozen=True, tag=True, kw_only=True):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from crawler.capabilities.scrapy.options import ScrapyOptions
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.discovery import Discovery
-from crawler.core.protocol.messages import PageResult
+from crawler.core.protocol.messages import PAGE, PageResult
+from crawler.core.urls.normalise import key_of
 from crawler.models import Page, SpiderRequest
 from crawler.storage.bulk import Statement, is_among
 from crawler.storage.page_rows import PageRows
+from crawler.storage.queries import OpenPage
 from crawler.storage.sql import storable, stored_id
+
+KEYS_PER_QUERY = 900  # SQLite's smallest limit is 999 values
 
 _STORE = Statement(
     """
@@ -27,9 +33,7 @@ _STORE = Statement(
 def _store(crawl: UUID, closings: Sequence[PageResult], found: Sequence[Discovery]) -> None:
     """Of pages that are inserted afterwards: one that has a row was found in another way first."""
     crawl_id = stored_id(crawl)
-    _STORE.run(
-        [{"crawl": crawl_id, "key": page.key, "request": storable(page.request)} for page in found if page.request]
-    )
+    _STORE.run([{"crawl": crawl_id, "key": page.key, "request": storable(page.note)} for page in found if page.note])
 
 
 def _delete(crawl: UUID, page_ids: Sequence[int]) -> None:
@@ -38,4 +42,15 @@ def _delete(crawl: UUID, page_ids: Sequence[int]) -> None:
     stored.filter(key__in=keys)._raw_delete(SpiderRequest.objects.db)
 
 
-PAGE_ROWS = (PageRows(_store, _delete),)
+def _notes(crawl: UUID, options: CrawlOptions, pages: Iterable[OpenPage]) -> dict[str, str]:
+    if not ScrapyOptions.of(options).spider:
+        return {}
+    urls = {key_of(page.url): page.url for page in pages if page.kind == PAGE}
+    keys, found = list(urls), dict[str, str]()
+    for at in range(0, len(keys), KEYS_PER_QUERY):
+        rows = SpiderRequest.objects.filter(crawl_id=crawl, key__in=keys[at : at + KEYS_PER_QUERY])
+        found |= {urls[bytes(key)]: request for key, request in rows.values_list("key", "request")}
+    return found
+
+
+PAGE_ROWS = (PageRows(_store, _delete, _notes),)

@@ -78,7 +78,7 @@ class ScrapyStep(PageStep):
                 outcome=Outcome.CRASHED,
                 requests=visit.requests,
                 fetched_at=visit.fetched_at,
-                engine_ended=True,
+                process_ended=True,
                 error=str(error),
             )
         return None
@@ -86,7 +86,7 @@ class ScrapyStep(PageStep):
     def _run(self, task: PageTask, wants: Wants, seconds: float | None) -> Visited:
         """The page, with all requests made for it."""
         for _ in range(STARTS):
-            visit = driver.visit(self._key, self._begin, task.url, task.request)
+            visit = driver.visit(self._key, self._begin, task.url, task.note)
             try:
                 return self._fetch(visit, task, wants, seconds)
             except ScrapyExited:
@@ -131,7 +131,7 @@ class ScrapyStep(PageStep):
             errors.append(one_line(str(error)))
         links = {url: said for link, said in seen.links.items() if (url := normalise(link, task.url))}
         if result.redirect_to:  # its callback gets the response to it, as in Scrapy
-            links.setdefault(result.redirect_to, task.request)
+            links.setdefault(result.redirect_to, task.note)
         result = msgspec.structs.replace(result, links=(), link_keys=b"", linkage=b"", rels={})
         result = with_links(result, task.url, [link for link in links if link != result.redirect_to])
         types = {name: type_of(value) for name, value in fields.items()}
@@ -139,7 +139,7 @@ class ScrapyStep(PageStep):
             result,
             facts=msgspec.structs.replace(result.facts, fields={**result.facts.fields, **fields}),
             hooks=(*result.hooks, HookCall(hook=self._spider, error="; ".join(errors)[:MAX_ERROR], fields=types)),
-            spider_requests={link: said for link, said in links.items() if said},
+            link_notes={link: said for link, said in links.items() if said},
         )
 
     def _further(

@@ -46,7 +46,7 @@ class Discovery(msgspec.Struct, frozen=True):
     lastmod: str = ""
     suspicion: Suspicion | None = None  # judged by the table's counts, see `crawler.storage.quarantine`
     trap_id: int | None = None
-    request: str = ""  # what a spider said about it, see `PageTask.request`
+    note: str = ""  # see `PageTask.note`
     public_only: bool = False  # found on a page that may request no private address, see `core.access.reach`
 
     @property
@@ -85,8 +85,8 @@ def discoveries(
         side, rel = scope.side(url), result.rels.get(link, "")
         if side is Side.INSIDE:
             page = _linked(url, place, result.id, rel, options)
-            if result.spider_requests:
-                page = replace(page, request=result.spider_requests.get(link, ""))
+            if result.link_notes:
+                page = replace(page, note=result.link_notes.get(link, ""))
             if page.outcome is None:  # a link that is too deep here may not be so on another page
                 known.add(link)
             yield page
@@ -122,9 +122,9 @@ def with_tidied_keys(result: PageResult, scope: Scope) -> PageResult:
 def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:
     """The links that are followed. With `obey_nofollow` a skipped link gets no row, because another page may link to
     it without nofollow."""
-    if result.logout_links:
-        ends = frozenset(result.logout_links)
-        result = replace(result, links=tuple(url for url in result.links if url not in ends), logout_links=())
+    if result.barred_links:
+        barred = frozenset(result.barred_links)
+        result = replace(result, links=tuple(url for url in result.links if url not in barred), barred_links=())
     if not options.obey_nofollow:
         return result.links
     if recorded(result.directives, NOFOLLOW):
@@ -145,7 +145,7 @@ def _redirect_target(result: PageResult, place: Place, scope: Scope, options: Cr
         yield _external(url, place.depth, hops, result.id, "", options)
     if side is not Side.INSIDE:
         return
-    page = Discovery(url, place.depth, hops, result.id, request=result.spider_requests.get(result.redirect_to, ""))
+    page = Discovery(url, place.depth, hops, result.id, note=result.link_notes.get(result.redirect_to, ""))
     if hops <= MAX_HOPS:
         yield page
     else:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import field
 
 from crawler.core.errors import NewerMessage
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
@@ -34,7 +35,7 @@ VERSION = 3
 """The newest this version of the project understands. Messages without one are older."""
 
 USUAL_VERSION = 1  # that this version of the project sends
-RENDERING_VERSION = 2  # of batches whose pages may need a browser: an earlier version would take them for empty
+SLOT_LANE_VERSION = 2  # of batches whose pages may need a slot lane: an earlier version would take them for empty
 
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
 """The kinds of page rows: pages of the site, its sitemaps, and links that leave it (requested once, never followed)."""
@@ -61,8 +62,8 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
     kind: str = PAGE
     etag: str = ""  # of the cached response; "" = none
     last_modified: str = ""  # the same
-    rendering: str = ""  # why a browser renders it, see `core.html.shells`; "" = it does not, or not yet
-    request: str = ""  # what the spider said about it, see `scrapy_engine.inside.yielded`; "" = nothing
+    lane_reason: str = ""  # why it takes a slot lane; "" = it does not, or not yet
+    note: str = ""  # that a capability stored with it; "" = none
 
 
 class Slice(msgspec.Struct, frozen=True, array_like=True):
@@ -83,7 +84,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     policy: FetchPolicy
     slices: tuple[Slice, ...]
     version: int = USUAL_VERSION
-    rendered: bool = False  # in a browser; its job is in a queue of its own
+    needs_slot: bool = field(default=False, name="rendered")  # of a slot lane, whose jobs have a queue of their own
 
     def to_plain(self) -> dict[str, Any]:
         """Plain lists, dicts and strings, which RQ may pickle and a dashboard can show."""
@@ -145,14 +146,14 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_byte_ms: int = 0  # until the headers were complete
     facts: PageMetadata = NO_FACTS  # metadata of an HTML page
     kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
-    rendering: str = ""  # why a browser rendered it
-    needs_browser: str = ""  # why a browser is to render it: this is no result yet, but of its own HTML
+    lane_reason: str = field(default="", name="rendering")  # why it took a slot lane
+    needs_lane: str = field(default="", name="needs_browser")  # why it is to take one: this is no result yet
     load: PageLoad | None = None  # how it loaded in a browser; None = none rendered it
     hooks: tuple[HookCall, ...] = ()  # that were called with the page
     certificate_error: str = ""  # why the server's certificate is not trusted, if it was accepted anyway
-    engine_ended: bool = False  # the process of Scrapy ended while it had the page
-    spider_requests: dict[str, str] = {}  # link -> what the spider said about it, as in `PageTask.request`
-    logout_links: tuple[str, ...] = ()  # of `links`, those whose text says that they log out: they are not followed
+    process_ended: bool = field(default=False, name="engine_ended")  # one that the worker started, which had the page
+    link_notes: dict[str, str] = field(default_factory=dict, name="spider_requests")  # link -> its `PageTask.note`
+    barred_links: tuple[str, ...] = field(default=(), name="logout_links")  # of `links`: they are not followed
 
 
 def unstorable(result: PageResult) -> PageResult:

@@ -51,7 +51,7 @@ def _is_transient(result: PageResult) -> bool:
         case Retry.BY_STATUS:
             return result.robots_unreachable or result.http_status in TRANSIENT_STATUSES
         case Retry.NEVER:
-            has_another = bool(result.rendering) or result.engine_ended  # another browser, another process of Scrapy
+            has_another = bool(result.lane_reason) or result.process_ended  # another process for pages
             return result.robots_unreachable or (result.outcome is Outcome.CRASHED and has_another)
     assert_never(result.outcome.entry.retry)
 

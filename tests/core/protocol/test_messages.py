@@ -94,9 +94,9 @@ BATCH = Batch(
     ),
     slices=(
         Slice("example.com", (PageTask(7, "http://example.com/a", 2, 1_800_000_000.0, "sitemap", '"x"', "yesterday"),)),
-        Slice("example.org", (PageTask(8, "http://example.org/", 1, rendering="root", request="{}"),), suspects=True),
+        Slice("example.org", (PageTask(8, "http://example.org/", 1, lane_reason="root", note="{}"),), suspects=True),
     ),
-    rendered=True,
+    needs_slot=True,
 )
 REPORT = SliceReport(
     batch=BATCH.id,
@@ -138,8 +138,8 @@ REPORT = SliceReport(
             first_byte_ms=12,
             facts=PageMetadata(description="A description"),
             kept={"html": ["object", 0, 10]},
-            rendering="root",
-            needs_browser="root",
+            lane_reason="root",
+            needs_lane="root",
             load=PageLoad(
                 lcp_ms=812,
                 cls=0.02,
@@ -153,9 +153,9 @@ REPORT = SliceReport(
             ),
             hooks=(HookCall(hook="my_hooks.Prices", error="an error", timed_out=True, fields={"price": "number"}),),
             certificate_error="its certificate has expired",
-            engine_ended=True,
-            spider_requests={"http://example.com/c": "{}"},
-            logout_links=("http://example.com/bye",),
+            process_ended=True,
+            link_notes={"http://example.com/c": "{}"},
+            barred_links=("http://example.com/bye",),
         ),
     ),
 )
