@@ -1,7 +1,7 @@
 """The capabilities, a line each: what a crawl may do besides being exact. The kernel asks for what they give to a seam.
 
-A capability is a folder of `crawler.capabilities`. Its line names the seams it uses; for the seam "lanes" its module
-`lanes` has a tuple `LANES`. Nothing is searched for, and a line that names a module that is missing is an error.
+A capability is a folder of `crawler.capabilities`. Its `SEAMS` name those it uses; for the seam "lanes" its
+module `lanes` has a tuple `LANES`. Nothing is searched for, and a name without its module is an error.
 docs/decisions/structure.md says why the names stand at the ground and the imports come later.
 """
 
@@ -11,17 +11,17 @@ from functools import cache
 from importlib import import_module
 from typing import TypeVar
 
-CAPABILITIES: dict[str, tuple[str, ...]] = {
-    "browser": ("options", "lanes", "page_steps", "page_rows", "receipt_parts"),
-    "hooks": ("page_steps", "page_rows", "page_readers", "subscribers", "receipt_parts"),
-    "scrapy": ("options", "lanes", "page_steps", "page_rows", "receipt_parts"),
-    "cache": ("options",),
-    "extraction": ("options", "page_steps"),
-    "content": ("options", "page_steps"),
-    "login": ("options", "page_steps"),
-    "traps": ("options",),
-}
-"""Capability -> the seams it uses. The order is that of the entries."""
+CAPABILITIES = (
+    "browser",
+    "hooks",
+    "scrapy",
+    "cache",
+    "extraction",
+    "content",
+    "login",
+    "traps",
+)
+"""In the order of their entries."""
 
 T = TypeVar("T")
 
@@ -37,6 +37,6 @@ def entries(seam: str, kind: type[T]) -> tuple[T, ...]:
 
 @cache
 def _entries(seam: str) -> tuple[object, ...]:
-    names = [name for name, seams in CAPABILITIES.items() if seam in seams]
-    modules = (import_module(f"crawler.capabilities.{name}.{seam}") for name in names)
+    packages = [f"crawler.capabilities.{name}" for name in CAPABILITIES]
+    modules = [import_module(f"{package}.{seam}") for package in packages if seam in import_module(package).SEAMS]
     return tuple(entry for module in modules for entry in getattr(module, seam.upper()))

@@ -7,6 +7,7 @@ from typing import Any
 from crawler.core.protocol.collectors import MAX_COLLECTORS
 from crawler.core.protocol.lanes import lanes
 from crawler.redis_client import django_rq_connection
+from crawler.registry import CAPABILITIES
 from settings import environment, sign_in
 
 ROOT = environment.ROOT
@@ -49,6 +50,7 @@ WSGI_APPLICATION = "settings.wsgi.application"
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "crawler" / "capabilities" / name / "templates" for name in CAPABILITIES],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

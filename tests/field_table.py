@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from crawler.core.pages.page_fields import EXPORTED, PageField, ValueType
+from crawler.core.pages.page_field import PageField, ValueType
+from crawler.core.pages.page_fields import EXPORTED
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = "| column | type | what it is |\n|---|---|---|\n"

@@ -9,8 +9,8 @@ import pytest
 
 from crawler.capabilities.browser import page_steps
 from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.browser.rules import RenderChoices
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.rendering import RenderChoices
 from crawler.http.errors import FetchError
 from crawler.http.fetcher import FetchResult
 

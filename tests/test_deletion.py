@@ -38,7 +38,7 @@ def without(tmp_path: Path) -> Callable[..., Path]:
         lines = registry.read_text()
         for name in names:
             shutil.rmtree(root / "crawler" / "capabilities" / name)
-            lines, deleted = re.subn(rf'^    "{name}": .*\n', "", lines, flags=re.MULTILINE)
+            lines, deleted = re.subn(rf'^    "{name}",\n', "", lines, flags=re.MULTILINE)
             assert deleted == 1
         registry.write_text(lines)
         return root

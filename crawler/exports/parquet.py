@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack, assert_never
 
 import msgspec
 
-from crawler.core.pages.page_fields import ValueType
+from crawler.core.pages.page_field import ValueType
 from crawler.exports.file import Sink
 from crawler.exports.rows import ExportColumn, ExportFilter, columns_of, rows
 from crawler.models import Crawl

@@ -13,14 +13,15 @@ from django.db.models.functions import Coalesce
 
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
-from crawler.core.options.of_capabilities import NEVER
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_fields import EXPORTED, PARENT, FieldTable, ValueType
+from crawler.core.pages.page_field import METADATA, PAGE_TABLE, ValueType
+from crawler.core.pages.page_fields import EXPORTED, PARENT
 from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
-from crawler.models import Crawl, Page, PageFacts, PageLoad
+from crawler.models import Crawl, Page, PageFacts
 from crawler.storage import hook_calls
 from crawler.storage.content.objects import ObjectMissing, Place, Reader
+from crawler.storage.page_tables import page_tables
 
 
 @dataclass(frozen=True)
@@ -124,23 +125,23 @@ def _rows_of(crawl: Crawl) -> QuerySet[Page]:
 
 CHUNK = 1000  # pages in memory at a time; also the most parameters of a query for parents or metadata
 
-_PAGE_FIELDS = tuple(field for field in EXPORTED if field.table is FieldTable.PAGE)
-_METADATA_FIELDS = tuple(field.name for field in EXPORTED if field.table is FieldTable.METADATA)
-_LOAD_FIELDS = tuple(field.name for field in EXPORTED if field.table is FieldTable.LOAD)
+_PAGE_FIELDS = tuple(field for field in EXPORTED if field.table == PAGE_TABLE)
+_METADATA_FIELDS = tuple(field.name for field in EXPORTED if field.table == METADATA)
+_FURTHER_FIELDS = tuple(field.name for field in EXPORTED if field.table not in (PAGE_TABLE, METADATA))
 _PAGE_LOOKUPS = ("id", *("parent_id" if field.name == PARENT else field.name for field in _PAGE_FIELDS))
 _NULL_WHEN_EMPTY = tuple(field.name for field in EXPORTED if field.empty_is_null and field.name != PARENT)
 _TIMES = tuple(field.name for field in EXPORTED if field.type is ValueType.DATETIME)
 _NO_METADATA: Mapping[str, Any] = {**dict.fromkeys(_METADATA_FIELDS), "fields": {}, "notes": {}}
-_NO_LOAD: Mapping[str, Any] = dict.fromkeys(_LOAD_FIELDS)
+_NOTHING_FURTHER: Mapping[str, Any] = dict.fromkeys(_FURTHER_FIELDS)
 
 
 def rows(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[dict[str, Any]]:
     """One row a page (see `selected`), in the order the pages were discovered, with bounded memory.
 
-    One query streams the pages; for each CHUNK of them one finds the parents' URLs, one the metadata and, if the crawl
-    renders pages, one how they loaded. Times are ISO 8601 in UTC. A page without a response has None for all metadata,
-    one that was not rendered for all numbers of the browser. An extracted field has the value of its rule:
-    text, a number, a boolean, a list, or None; NOTES is an object, or None where nothing is missing.
+    One query streams the pages; for each CHUNK of them one finds the parents' URLs, one the metadata, and one what each
+    capability that the crawl uses has in a table of its own. Times are ISO 8601 in UTC. A page without a row in a table
+    has None for all its fields. An extracted field has the value of its rule: text, a number, a boolean, a list, or
+    None; NOTES is an object, or None where nothing is missing.
     """
     names = {field: column_name(field) for field in fields_of(crawl)}
     pages = selected(crawl, **chosen).values(*_PAGE_LOOKUPS).iterator(chunk_size=CHUNK)
@@ -159,9 +160,11 @@ def page_rows(crawl: Crawl, page_ids: Sequence[int]) -> list[dict[str, Any]]:
 def _rows_from(crawl: Crawl, pages: Sequence[dict[str, Any]], names: dict[str, str]) -> Iterator[dict[str, Any]]:
     ids = [page["id"] for page in pages]
     parents, metadata = _urls(page["parent_id"] for page in pages), _metadata(ids)
-    loads = _loads(ids) if crawl.chosen.render != NEVER else {}
+    further = [table.exported(ids) for table in page_tables() if table.is_used(crawl.chosen)]
     for page in pages:
-        known = {**metadata.get(page["id"], _NO_METADATA), **loads.get(page["id"], _NO_LOAD)}
+        known = {**_NOTHING_FURTHER, **metadata.get(page["id"], _NO_METADATA)}
+        for rows_of_table in further:
+            known.update(rows_of_table.get(page["id"], {}))
         yield _row(page, parents, known, names)
 
 
@@ -175,17 +178,12 @@ def _metadata(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: row for row in found.values("page_id", "fields", "notes", *_METADATA_FIELDS)}
 
 
-def _loads(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
-    found = PageLoad.objects.filter(page_id__in=list(page_ids))
-    return {row.pop("page_id"): row for row in found.values("page_id", *_LOAD_FIELDS)}
-
-
 def _row(
     page: dict[str, Any], parents: dict[int, str], metadata: Mapping[str, Any], names: dict[str, str]
 ) -> dict[str, Any]:
     row: dict[str, Any] = {field.name: page.get(field.name) for field in _PAGE_FIELDS}
     row[PARENT] = parents.get(page["parent_id"])
-    row.update((name, metadata[name]) for name in (*_METADATA_FIELDS, *_LOAD_FIELDS))
+    row.update((name, metadata[name]) for name in (*_METADATA_FIELDS, *_FURTHER_FIELDS))
     for name in _NULL_WHEN_EMPTY:
         row[name] = row[name] or None
     for name in _TIMES:

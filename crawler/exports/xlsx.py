@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Unpack
 
 from crawler.core.errors import BadInput
-from crawler.core.pages.page_fields import ValueType
+from crawler.core.pages.page_field import ValueType
 from crawler.exports.csv import flat
 from crawler.exports.rows import ExportColumn, ExportFilter, columns_of, rows, selected
 from crawler.models import Crawl

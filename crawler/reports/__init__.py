@@ -10,7 +10,7 @@ end_text          why a crawl ended, as a sentence
 host              the state of one host in all crawls
 page_table        the table of pages: columns, filters, counts
 page_detail       one page, as values and as text
-page_load         how one page loaded in a browser
+page_parts        what capabilities tell of one page
 links             inlinks, orphans, dead letters
 catalogue/        reports on a site, one file each
 comparison        differences of two crawls

@@ -14,9 +14,9 @@ from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import is_html
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
-from crawler.reports import text
+from crawler.reports import page_parts, text
 from crawler.reports.links import links_on, pages_with
-from crawler.reports.page_load import load_of
+from crawler.reports.page_parts import Known
 from crawler.reports.page_table import value_words
 from crawler.reports.traps import REASONS
 from crawler.storage import queries
@@ -127,8 +127,8 @@ LINKS = 50  # of either kind, by default
 
 def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, links: int = LINKS) -> dict[str, Any]:
     """All values; None = not known. `said` (the metadata) is None when the page was not read, because there was no
-    response, no success, or no HTML. `headers` are lines as sent, None without a response. `load` is how it loaded in a
-    browser and `rendering` why one rendered it, None if none did."""
+    response, no success, or no HTML. `headers` are lines as sent, None without a response. Capabilities add what
+    `page_parts` has."""
     facts = PageFacts.objects.filter(pk=page.pk).first()
     answered = page.http_status is not None
     return {
@@ -155,12 +155,8 @@ def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, li
         "redirects": redirects_of(page),
         "directives": page.directives if answered else None,
         "said": _said(page, facts),
-        "rendering": page.rendering or None,
-        "load": load_of(page),
         "headers": facts.headers.splitlines() if facts else None,
-        "fields": facts.fields if facts else {},
-        "notes": facts.notes if facts else {},
-        "kept": facts.kept if facts else {},
+        **page_parts.values_of(page, facts),
         "meta": page.meta,
         "not_followed": page.not_followed,
         "links_out": links_out(page, out_at, links),
@@ -203,9 +199,6 @@ def _trap(page: Page) -> dict[str, str] | None:
 
 # The same as text, for the view of a page and the terminal; with the reason where a value is missing.
 
-Known = list[tuple[str, str]]
-"""Names and texts, in display order."""
-
 KINDS = {PAGE: "a page of the site", SITEMAP: "a sitemap", EXTERNAL: "a link to another site"}
 LEADS_BY = {"link": "links to", "redirect": "redirects to", "sitemap": "names"}
 UNKNOWN = "not known"
@@ -233,7 +226,6 @@ def answered(report: Mapping[str, Any]) -> Known:
         (label("first_byte_ms"), _milliseconds(report["first_byte_ms"], report)),
         (label("elapsed_ms"), _milliseconds(report["elapsed_ms"], report)),
         (label("attempts"), attempts(report)),
-        *([(label("rendering"), text.why_rendered(report["rendering"]))] if report["rendering"] else []),
         *([(label("certificate_error"), certificate)] if certificate else []),
     ]
 
@@ -309,23 +301,9 @@ def unread(report: Mapping[str, Any]) -> str:
     return "Only successful responses are read."
 
 
-def fields(report: Mapping[str, Any]) -> Known:
-    """The extracted fields, with the reasons for missing values."""
-    return [(name, _noted(value_words(value), report["notes"].get(name))) for name, value in report["fields"].items()]
-
-
-def _noted(value: str, note: str | None) -> str:
-    return f"{value} ({note})" if note else value
-
-
 def meta(report: Mapping[str, Any]) -> Known:
     """What its line in the list of URLs said."""
     return [(name, value_words(value)) for name, value in (report["meta"] or {}).items()]
-
-
-def kept(report: Mapping[str, Any]) -> Known:
-    """The forms of its kept content, or why it is not kept."""
-    return [(form, place if isinstance(place, str) else "kept") for form, place in report["kept"].items()]
 
 
 def fetched(report: Mapping[str, Any]) -> str:

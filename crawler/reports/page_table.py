@@ -17,7 +17,8 @@ from django.db.models.functions import Coalesce, Collate, Upper
 
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.pages.page_fields import PAGE_FIELDS, SORTED_BY, ColumnPlace, FieldTable, PageField, Sort, ValueType
+from crawler.core.pages.page_field import PAGE_TABLE, ColumnPlace, PageField, Sort, ValueType
+from crawler.core.pages.page_fields import PAGE_FIELDS, SORTED_BY
 from crawler.core.pages.page_query import OPEN, PagesQuery, Show, Span
 from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.text.quantities import DASH
@@ -55,7 +56,7 @@ def total_time(page: Page) -> str:
 
 
 def _value(field: PageField, page: Page, facts: PageFacts | None) -> Any:
-    row = page if field.table is FieldTable.PAGE else facts
+    row = page if field.table == PAGE_TABLE else facts
     return getattr(row, field.name) if row else None
 
 

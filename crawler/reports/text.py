@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from crawler.core.html.shells import Shell
 from crawler.core.options.events import Event
-from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.protocol.completion import EndReason, Limit
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
@@ -33,7 +31,6 @@ __all__ = [
     "size",
     "start_trouble",
     "tone",
-    "why_rendered",
 ]
 
 ENDED: dict[EndReason, str] = {
@@ -53,14 +50,6 @@ LIMITS: dict[Limit, str] = {
     Limit.PAGE_TTL: "time for a page",
     Limit.DEADLINE: "deadline",
 }
-
-RENDERED_BECAUSE: dict[str, str] = {
-    ALWAYS: "the crawl renders all pages",
-    Shell.NOSCRIPT: "it asks visitors to enable JavaScript and has little text",
-    Shell.ROOT: "the element that its scripts fill is empty",
-    Shell.EMPTY: "it has scripts, but nearly no text and no links",
-}
-"""Why a browser rendered a page, to follow "because"."""
 
 NAMED = 5  # start URLs listed when many of them failed
 
@@ -135,11 +124,6 @@ def _failed(receipt: Mapping[str, Any]) -> str:
     """With those lost, of crawls that acknowledge early."""
     lost = receipt.get("lost")
     return count(receipt["failed"]) + (f" ({count(lost)} lost with their workers)" if lost else "")
-
-
-def why_rendered(reason: str) -> str:
-    """Why a browser rendered a page, in words, to follow "because"; one of a newer version as it is."""
-    return RENDERED_BECAUSE.get(reason, reason)
 
 
 def list_read(report: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ additions       a part of it: pages that users add or open again
 counters        the counters of a crawl's row
 sql             the statements of both, and the pages requested per user and day
 page_rows       what capabilities store of pages
+page_tables     their tables with a row for some pages
 queries         reads of page rows
 quarantine      counts of traps
 variants        learns which parts of URLs make no difference

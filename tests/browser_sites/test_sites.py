@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.capabilities.browser.shells import reason
 from crawler.core.html.document import document_of
 from crawler.core.html.links import extract
-from crawler.core.html.shells import reason
 from crawler.core.urls.normalise import normalise
 from tests.browser_sites.__main__ import SITES
 from tests.browser_sites.behaviours import SCROLL

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from crawler.core.pages.rendering import MAX_BROWSER_MB
+from crawler.capabilities.browser.rules import MAX_BROWSER_MB
 from crawler.launch import alive as check
 from crawler.launch import worker as launched
 from crawler.launch.web_worker import MAX_UPLOADS

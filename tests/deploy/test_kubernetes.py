@@ -18,9 +18,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from redis import Redis
 
+from crawler.capabilities.browser.rules import MAX_BROWSER_MB
 from crawler.core.access.permissions import Scope
 from crawler.core.installation.deployment import STOP_SECONDS
-from crawler.core.pages.rendering import MAX_BROWSER_MB
 from crawler.core.urls.addresses import is_public
 from crawler.core.urls.special_addresses import BLOCKS
 from settings import base

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import compute
 from pyarrow import parquet as arrow_parquet
 
-from crawler.core.pages.page_fields import ValueType
+from crawler.core.pages.page_field import ValueType
 from crawler.exports import parquet
 from crawler.exports.rows import KEYS, NOTES, ExportColumn
 from crawler.models import Crawl, PageFacts

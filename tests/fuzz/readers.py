@@ -15,16 +15,18 @@ from crawler.api.firecrawl import schemas
 from crawler.api.firecrawl.schemas import CrawlRequest
 from crawler.api.problems import Problem, read_json
 from crawler.api.schemas.start import Start
+from crawler.capabilities.browser import shells
 from crawler.capabilities.browser.proxy_request import BadRequest, BadResponse, Request, returned
+from crawler.capabilities.content import main_content
+from crawler.capabilities.login.forms import login_form
 from crawler.core.access import credentials
 from crawler.core.channels import catalogue as channels
 from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.extraction import rules as rules_text
 from crawler.core.extraction.rules import TYPES, FieldRule, check_rules
-from crawler.core.html import charsets, link_codec, main_content, page_metadata, shells
+from crawler.core.html import charsets, link_codec, page_metadata
 from crawler.core.html.document import document_of
-from crawler.core.html.forms import login_form
 from crawler.core.html.links import extract
 from crawler.core.options import schedule
 from crawler.core.options.catalogue import CrawlOptions, check_options

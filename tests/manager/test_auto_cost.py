@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from crawler.capabilities.browser.shells import reason
 from crawler.core.html.document import document_of
-from crawler.core.html.shells import reason
 from tests import site
 from tests.bench import Bench
 from tests.browser_sites import spa
 from tests.browser_sites.mixed import mixed
-from tests.core.html.test_shells import PAGES, REAL_PAGES, SHELLS
+from tests.capabilities.browser.test_shells import PAGES, REAL_PAGES, SHELLS
 from tests.manager.test_rendering import come, rendering_of, work
 from tests.rendering_twin import Browser
 from tools.bench.sites import MANUALS, Manual, root_in

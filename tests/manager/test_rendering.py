@@ -10,10 +10,10 @@ from django.conf import LazySettings
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.capabilities.browser.lanes import RENDER
+from crawler.capabilities.browser.page_load import Resource
 from crawler.capabilities.browser.result import Rendering
 from crawler.clock import epoch_seconds
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_load import Resource
 from crawler.crawls.reconcile import scan
 from crawler.frontier.slots import LaneSlots
 from crawler.http.warc_record import ExchangeHeads, RecordedExchange

@@ -42,16 +42,6 @@ def test_it_can_be_told_as_json(crawl: Crawl) -> None:
     assert report["fetched_at"] == "2026-11-21T20:15:00.000+00:00"
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [("root", "the element that its scripts fill is empty"), ("always", "the crawl renders all pages"), ("new", "new")],
-)
-def test_why_a_browser_rendered_it_is_told_in_words(crawl: Crawl, reason: str, words: str) -> None:
-    shown, other = make_page(crawl, f"{SITE}/app", rendering=reason), make_page(crawl, f"{SITE}/text")
-    assert ("Rendered because", words) in page_detail.answered(page_report(crawl, shown))
-    assert "Rendered because" not in dict(page_detail.answered(page_report(crawl, other)))
-
-
 def test_the_path_leads_from_the_start_to_its_parent(crawl: Crawl) -> None:
     sitemap = make_page(crawl, f"{SITE}/sitemap.xml", kind="sitemap")
     moved = make_page(crawl, f"{SITE}/old", parent_id=sitemap.pk, redirect_to=f"{SITE}/new")

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.page_fields import Sort
+from crawler.core.pages.page_field import Sort
 from crawler.core.pages.page_query import PagesQuery, read
 from crawler.models import Crawl, Page
 from crawler.reports import page_table

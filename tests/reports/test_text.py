@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.html.shells import Shell
-from crawler.core.options.of_capabilities import ALWAYS
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import EndReason, Limit
 from crawler.models import Page
@@ -78,9 +76,8 @@ def test_without_a_pause_there_is_one_time() -> None:
     assert text.run_time({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
 
 
-def test_there_are_words_for_every_end_every_limit_and_every_shell() -> None:
+def test_there_are_words_for_every_end_and_every_limit() -> None:
     assert (set(text.ENDED), set(text.LIMITS)) == (set(EndReason), set(Limit))
-    assert set(text.RENDERED_BECAUSE) == {ALWAYS, *Shell}
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from django.db import DataError
 
 from crawler import models
+from crawler.capabilities.browser.page_load import PageLoad, Resource
 from crawler.core.html.page_metadata import MalformedHref, PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_load import PageLoad, Resource
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
 from crawler.core.url_lists.entries import Entry

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from crawler import models
+from crawler.capabilities.browser.page_load import FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_load import FAILED, PageLoad, Resource
 from crawler.core.protocol.completion import Limit, State
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, SITEMAP, PageResult

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from crawler.capabilities.browser.rules import MAX_BROWSER_PAGES
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.rendering import MAX_BROWSER_PAGES
 from crawler.core.politeness.scaling import LOWER_AFTER_S
 from crawler.core.protocol.collectors import MAX_COLLECTORS
 from settings.environment import ROOT

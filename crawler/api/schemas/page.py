@@ -13,11 +13,12 @@ from pydantic import Field, create_model
 
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_fields import EXPORTED, PARENT, FieldTable, PageField, Sort, ValueType, fields_from
+from crawler.core.pages.page_field import METADATA, PAGE_TABLE, PageField, Sort, ValueType
+from crawler.core.pages.page_fields import EXPORTED, PARENT, fields_from
 from crawler.core.pages.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
 from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.models import Crawl, Page, PageFacts
-from crawler.reports.page_load import load_of
+from crawler.reports.page_parts import PartSchema, part_schemas
 from crawler.reports.page_table import in_order_from
 from crawler.storage.content.kept import is_kept
 
@@ -51,7 +52,7 @@ else:
         id=(int, ...),
         **{
             field.name: _schema_field(field, is_optional=field.is_nullable or field.empty_is_null)
-            for field in fields_from(FieldTable.PAGE)
+            for field in fields_from(PAGE_TABLE)
         },
     )
 
@@ -106,9 +107,7 @@ _STRUCTURED: dict[str, tuple[Any, Any]] = {
 
 def _metadata_fields() -> dict[str, tuple[Any, Any]]:
     """In the order of the table's columns."""
-    plain = {
-        field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(FieldTable.METADATA)
-    }
+    plain = {field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(METADATA)}
     known = {**plain, **_STRUCTURED}
     return {column.name: known[column.name] for column in PageFacts._meta.fields if column.name in known}
 
@@ -124,29 +123,11 @@ else:
     )
 
 
-class Resource(Schema):
-    """A request of a page in a browser."""
-
-    url: str = Field(description="Its first 500 characters.")
-    kind: str = Field(description="`script`, `stylesheet`, `image`, `font`, `xhr`, `fetch` ...")
-    status: int | None = Field(description="The HTTP status; null without a response.")
-    bytes: int | None = Field(description="As transferred; null when not known.")
-    ms: int | None = Field(description="Milliseconds until its body was complete; null when not known.")
-    error: str = Field(description="What failed, or why it was not sent.")
-    problem: str = Field(description="`failed`, `blocked` when the crawler did not send it, or empty.")
-
-
-if TYPE_CHECKING:
-    Load = Schema
-else:
-    Load = create_model(
-        "Load",
-        __base__=Schema,
-        __doc__="How a page loaded in a browser; null in place of all of it when none rendered the page.",
-        **{field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(FieldTable.LOAD)},
-        console=(list[str], Field(description="The first 50 errors on its console.")),
-        requests=(list[Resource], Field(description="The first 300 of its requests, those that failed before others.")),
-    )
+def _schema_of(part: PartSchema) -> Any:
+    """Of a capability's part of a page."""
+    columns = fields_from(part.table.relation)
+    fields: dict[str, Any] = {column.name: _schema_field(column, is_optional=column.is_nullable) for column in columns}
+    return create_model(part.title, __base__=Schema, __doc__=part.about, **(fields | part.lists))
 
 
 class KeptForm(Schema):
@@ -192,16 +173,24 @@ class PagePaths(Schema):
     redirects: Redirects
 
 
-class PageDetail(PageLine):
-    """A page in full."""
-
+class _PageDetail(PageLine):
     hops: int = Field(description="Redirects between a link and this page.")
     deaths: int = Field(description="Workers that died while they fetched or read it.")
     trap: int | None = Field(description="The id of the trap it is quarantined for.")
     facts: Facts | None
-    load: Load | None
-    kept: list[KeptForm]
-    links: dict[str, str] = Field(description="The addresses of its lists of links.")
+
+
+if TYPE_CHECKING:
+    PageDetail = _PageDetail
+else:
+    PageDetail = create_model(
+        "PageDetail",
+        __base__=_PageDetail,
+        __doc__="A page in full.",
+        **{part.table.relation: (_schema_of(part) | None, ...) for part in part_schemas()},
+        kept=(list[KeptForm], ...),
+        links=(dict[str, str], Field(description="The addresses of its lists of links.")),
+    )
 
 
 class LinkOut(Schema):
@@ -256,12 +245,12 @@ def whole_of(page: Page, below: str) -> dict[str, Any]:
     facts = PageFacts.objects.filter(page_id=page.pk).first()
     links = {"self": below, "out": f"{below}/links-out", "in": f"{below}/links-in", "ways": f"{below}/ways"}
     more = {"hops": page.hops, "deaths": page.deaths, "trap": page.trap_id, "kept": _kept_of(facts, below)}
-    about = {"facts": facts and _facts_of(facts), "load": load_of(page)}
-    return {**lines_of([page])[0], **more, **about, "links": links}
+    parts = {part.table.relation: part.table.values_of(page.pk) for part in part_schemas()}
+    return {**lines_of([page])[0], **more, "facts": facts and _facts_of(facts), **parts, "links": links}
 
 
 def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
-    fields = (field for field in fields_from(FieldTable.PAGE) if field.name != PARENT)
+    fields = (field for field in fields_from(PAGE_TABLE) if field.name != PARENT)
     line = {field.name: _value_of(page, field) for field in fields}
     return {"id": page.pk, **line, PARENT: urls.get(page.parent_id or 0)}
 
@@ -285,7 +274,7 @@ def _facts_of(facts: PageFacts) -> dict[str, Any]:
     return {name: getattr(facts, name) for name in Facts.model_fields} | {"headers": facts.headers.splitlines()}
 
 
-EXAMPLE: dict[str, Any] = {"id": 4711, **{field.name: field.example for field in fields_from(FieldTable.PAGE)}}
+EXAMPLE: dict[str, Any] = {"id": 4711, **{field.name: field.example for field in fields_from(PAGE_TABLE)}}
 
 ROW_EXAMPLE = tuple(field.example for field in EXPORTED)
 """The same as a row of an export."""
@@ -297,7 +286,7 @@ WHOLE_EXAMPLE: dict[str, Any] = {
     "trap": None,
     "facts": {
         "headers": ["Content-Type: text/html; charset=utf-8"],
-        **{field.name: field.example for field in fields_from(FieldTable.METADATA)},
+        **{field.name: field.example for field in fields_from(METADATA)},
         "insecure": [],
         "malformed": {
             "number": 1,
@@ -306,20 +295,12 @@ WHOLE_EXAMPLE: dict[str, Any] = {
         "fields": {"price": None},
         "notes": {"price": "the pattern does not match what the selector finds"},
     },
-    "load": {
-        **{field.name: field.example for field in fields_from(FieldTable.LOAD)},
-        "console": [],
-        "requests": [
-            {
-                "url": "https://example.com/app.js",
-                "kind": "script",
-                "status": 200,
-                "bytes": 84_220,
-                "ms": 31,
-                "error": "",
-                "problem": "",
-            }
-        ],
+    **{
+        part.table.relation: {
+            **{field.name: field.example for field in fields_from(part.table.relation)},
+            **part.example,
+        }
+        for part in part_schemas()
     },
     "kept": [{"form": "markdown", "url": "/api/v1/crawls/.../pages/4711/content/markdown", "why_not": ""}],
     "links": {"self": "/api/v1/crawls/.../pages/4711", "out": "/api/v1/crawls/.../pages/4711/links-out"},

@@ -2,10 +2,18 @@
 `recorder` import it.
 
 options         its options
+page_fields     the fields of a page that say how it loaded
+page_parts      how a page loaded, as JSON values and as text
+result_fields   how a page loaded, in the results of fetch jobs
+reports         pages that had errors while they loaded
 lanes           the lane of rendered pages
 page_rows       how pages loaded, as rows
+page_tables     the table of these rows
 receipt_parts   how many pages were rendered, in the receipt
 page_steps      renders a page with the manners of its crawl; finds pages that need it
+rules           when pages are rendered, what is blocked, when the browser is replaced
+shells          pages that cannot be read without running their scripts
+page_load       how a page loaded: its requests, console errors, Web Vitals
 renderer        renders a page for a fetch job, whose task answers what the page asks
 tab             a browser context with one page after the other
 kept_tabs       tabs that wait for another page of their site
@@ -26,3 +34,16 @@ proxy_request   the heads of requests and responses that pass it
 page_clock      the virtual time of a tab
 memory          how much memory Chromium uses
 """
+
+SEAMS = (
+    "options",
+    "lanes",
+    "page_steps",
+    "page_rows",
+    "page_tables",
+    "page_fields",
+    "page_parts",
+    "result_fields",
+    "reports",
+    "receipt_parts",
+)

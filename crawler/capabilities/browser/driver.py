@@ -25,8 +25,8 @@ from crawler import conf
 from crawler.capabilities.browser import chromium
 from crawler.capabilities.browser.kept_tabs import KeptTabs
 from crawler.capabilities.browser.memory import megabytes, resident_megabytes
+from crawler.capabilities.browser.rules import BrowserLimits, why_replace
 from crawler.capabilities.browser.types import BrowserCrashed
-from crawler.core.pages.rendering import BrowserLimits, why_replace
 from crawler.http.errors import one_line
 
 logger = logging.getLogger(__name__)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crawler.capabilities.browser.rules import MAX_RENDER_SECONDS, RENDER_SECONDS
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import check_selector
 from crawler.core.options.conflicts import Conflict, chosen
 from crawler.core.options.kinds import Choice, Duration, OptionGroup, OptionSet, Switch, Texts, WireForm, each, option
 from crawler.core.options.of_capabilities import ALWAYS, AUTO, NEVER
-from crawler.core.pages.rendering import MAX_RENDER_SECONDS, RENDER_SECONDS
 from crawler.core.urls.normalise import check_host
 
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering", 120)

@@ -11,8 +11,8 @@ from typing import Any
 from playwright.async_api import CDPSession, Error
 
 from crawler.capabilities.browser.page_reader import PageReader
-from crawler.core.pages.content_formats import PDF, SCREENSHOT
-from crawler.core.pages.rendering import PNG, WHOLE_PAGE, RenderChoices
+from crawler.capabilities.browser.rules import RenderChoices
+from crawler.core.pages.content_formats import PDF, PNG, SCREENSHOT, WHOLE_PAGE
 from crawler.http.errors import one_line
 
 WIDTH, HEIGHT = 1280, 800  # of the viewport, in CSS pixels

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.async_api import CDPSession, Error, Page
 
-from crawler.core.pages.rendering import layout_shift
+from crawler.capabilities.browser.rules import layout_shift
 
 READ_S = 3.0
 

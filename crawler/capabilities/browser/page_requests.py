@@ -27,11 +27,11 @@ from playwright.async_api import (
     WebSocketRoute,
 )
 
+from crawler.capabilities.browser.page_load import BLOCKED, FAILED, Resource
 from crawler.capabilities.browser.proxy_relay import own_reply
 from crawler.capabilities.browser.recorder import Recorder
+from crawler.capabilities.browser.rules import STREAMS, why_blocked
 from crawler.capabilities.browser.types import Job
-from crawler.core.pages.page_load import BLOCKED, FAILED, Resource
-from crawler.core.pages.rendering import STREAMS, why_blocked
 from crawler.core.urls.normalise import host_in_browser
 from crawler.http.errors import one_line
 from crawler.http.fetcher import FetchResult

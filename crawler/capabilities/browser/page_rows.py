@@ -7,7 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from crawler.core.pages.page_load import PageLoad
+from crawler.capabilities.browser.page_load import PageLoad
+from crawler.capabilities.browser.result_fields import LOAD
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
 from crawler.models import PageLoad as PageLoadRow
@@ -40,7 +41,7 @@ _STORE = Statement(
 def _store(crawl: UUID, closings: Sequence[PageResult], found: Sequence[Discovery]) -> None:
     """Store the loads of those pages that a browser rendered, in place of earlier ones; without any, no statement."""
     crawl_id = stored_id(crawl)
-    _STORE.run([_row(result.id, crawl_id, result.load) for result in closings if result.load is not None])
+    _STORE.run([_row(result.id, crawl_id, load) for result in closings if (load := LOAD.of(result)) is not None])
 
 
 def _delete(crawl: UUID, page_ids: Sequence[int]) -> None:

@@ -9,14 +9,15 @@ from typing import Self
 import msgspec
 
 from crawler import conf, encryption
+from crawler.capabilities.browser import shells
 from crawler.capabilities.browser.options import RenderOptions
 from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.result import Rendering
-from crawler.core.html import shells
+from crawler.capabilities.browser.result_fields import LOAD
+from crawler.capabilities.browser.rules import UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
 from crawler.core.options.of_capabilities import AUTO
 from crawler.core.pages.content_formats import PICTURES, WARC
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.rendering import UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
 from crawler.core.protocol.added_links import with_links
 from crawler.core.protocol.messages import SITEMAP, PageResult, PageTask
 from crawler.core.urls.normalise import normalise
@@ -89,7 +90,7 @@ class RenderStep(PageStep):
             requests=result.requests + rendering.own_requests,
             error=result.error or rendering.error,
             lane_reason=visit.task.lane_reason,
-            load=rendering.load,
+            **LOAD.given(rendering.load),
         )
 
     def _render(self, task: PageTask, fetched: FetchResult) -> Rendering:

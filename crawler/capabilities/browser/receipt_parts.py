@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
+from crawler.capabilities.browser.shells import why_rendered
 from crawler.core.options.of_capabilities import NEVER
 from crawler.models import Crawl, Page
 from crawler.reports import text
@@ -21,9 +22,7 @@ def _rendered(crawl: Crawl) -> dict[str, int] | None:
 
 
 def _line(reasons: dict[str, Any]) -> tuple[str, str]:
-    in_words = "; ".join(
-        f"{text.why_rendered(reason)}: {text.count(number)}" for reason, number in sorted(reasons.items())
-    )
+    in_words = "; ".join(f"{why_rendered(reason)}: {text.count(number)}" for reason, number in sorted(reasons.items()))
     return "Rendered", text.count(sum(reasons.values())) + (f" ({in_words})" if in_words else "")
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Request, Response
 
 from crawler.capabilities.browser.proxy_relay import own_reply
-from crawler.core.pages.rendering import STREAMS
+from crawler.capabilities.browser.rules import STREAMS
 from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, RecordedExchange, status_line
 
 MAX_EXCHANGES = 500  # of one page

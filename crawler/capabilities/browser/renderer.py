@@ -13,7 +13,7 @@ from crawler import conf
 from crawler.capabilities.browser.chromium import BYPASS, NO_PLAYWRIGHT, BrowserMissing
 from crawler.capabilities.browser.proxy import GuardProxy, ProxyLimits
 from crawler.capabilities.browser.result import with_refusals
-from crawler.core.pages.rendering import RenderChoices
+from crawler.capabilities.browser.rules import RenderChoices
 from crawler.core.urls.normalise import host_in_browser
 from crawler.http.connector import Gateway
 from crawler.http.errors import Aborted

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from crawler.core.pages.page_load import BLOCKED, FAILED, PageLoad, Resource, page_load
+from crawler.capabilities.browser.page_load import BLOCKED, FAILED, PageLoad, Resource, page_load
 from crawler.http.warc_record import RecordedExchange
 
 

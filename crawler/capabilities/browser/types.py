@@ -10,8 +10,8 @@ from typing import Protocol
 from playwright.async_api import CDPSession, Page, ProxySettings
 
 from crawler.capabilities.browser.page_clock import PageClock
+from crawler.capabilities.browser.rules import RenderChoices
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.rendering import RenderChoices
 from crawler.http.errors import FetchError
 from crawler.http.fetcher import FetchResult
 

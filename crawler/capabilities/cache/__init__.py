@@ -2,3 +2,5 @@
 
 options  its options
 """
+
+SEAMS = ("options",)

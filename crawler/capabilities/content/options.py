@@ -9,8 +9,21 @@ from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.options.conflicts import Conflict, chosen, has, lacks, none_of
 from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, Several, option
-from crawler.core.pages.content_formats import FORMS, HTML, MARKDOWN, PDF, PICTURES, SCREENSHOT, TEXT, WARC
-from crawler.core.pages.rendering import JPEG, PNG, VIEWPORT, WEBP, WHOLE_PAGE
+from crawler.core.pages.content_formats import (
+    FORMS,
+    HTML,
+    JPEG,
+    MARKDOWN,
+    PDF,
+    PICTURES,
+    PNG,
+    SCREENSHOT,
+    TEXT,
+    VIEWPORT,
+    WARC,
+    WEBP,
+    WHOLE_PAGE,
+)
 from crawler.core.text.controls import by_surface
 
 CONTENT = OptionGroup(

@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 from rq.timeouts import BaseTimeoutException
 
-from crawler.core.html.main_content import Readable
+from crawler.capabilities.content.main_content import Readable
 from crawler.core.pages import content_formats
 from crawler.core.pages.content_formats import PICTURES
 from crawler.core.pages.outcomes import Outcome, of_status

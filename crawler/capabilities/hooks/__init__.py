@@ -11,3 +11,5 @@ receipt_parts  the calls with pages, in the receipt
 page_steps  gives pages to them
 on_page   the hooks of a crawl on one page
 """
+
+SEAMS = ("page_steps", "page_rows", "page_readers", "subscribers", "receipt_parts")

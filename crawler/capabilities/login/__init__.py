@@ -3,5 +3,8 @@
 options     its options
 page_steps  requests pages within the session
 keeper      keeps a crawl logged in
+forms       the forms of a page, and which one asks for a log-in
 form        requests, fills in and sends the log-in form
 """
+
+SEAMS = ("options", "page_steps")

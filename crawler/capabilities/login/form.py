@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from crawler.capabilities.login.forms import Form, login_form, matches
 from crawler.core.access.credentials import Pair, is_own
 from crawler.core.html import charsets
 from crawler.core.html.document import Document, document_of
-from crawler.core.html.forms import Form, login_form, matches
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.urls.normalise import host_of, normalise, origin_of

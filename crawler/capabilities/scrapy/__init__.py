@@ -13,3 +13,5 @@ inside      what runs in such a process: the only code that imports Scrapy
 The process opens no connection: its download handler asks the worker, whose client sends each request, with the guard,
 the turn of the host, robots.txt, proxies, credentials and limits of every other page.
 """
+
+SEAMS = ("options", "lanes", "page_steps", "page_rows", "receipt_parts")

@@ -2,3 +2,5 @@
 
 options  its option
 """
+
+SEAMS = ("options",)

@@ -1,12 +1,11 @@
 """The pages of a crawl.
 
 outcomes      how a page can close: one entry for each outcome
+page_field    what is described of a field of a page
 page_fields   the fields of a page: one entry each, for exports, API, table and docs
 page_query    filters, sorting and keyset cursors of the page table
 placement     priority and time of pages that users add
-page_load     how a page loaded in a browser: its requests, console errors, Web Vitals
 content_formats  the formats in which content is kept
-rendering     pages that a browser renders: requests, pictures, when the browser is replaced
 hook_calls    calls of hooks, as results and tables have them
 graph         pages and links as a graph, redirect chains
 traps         endless series of URLs

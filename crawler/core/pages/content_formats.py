@@ -7,3 +7,8 @@ SCREENSHOT, PDF = "screenshot", "pdf"
 PICTURES = (SCREENSHOT, PDF)
 """Those that are pictures of a rendered page."""
 FORMS = (HTML, TEXT, MARKDOWN, WARC, *PICTURES)
+
+VIEWPORT, WHOLE_PAGE = "viewport", "page"
+"""What a screenshot shows."""
+WEBP, PNG, JPEG = "webp", "png", "jpeg"
+"""The formats of a screenshot."""

@@ -5,102 +5,21 @@ It is in `core` because `reports` and `exports`, which do not import each other,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
-
-
-class ValueType(StrEnum):
-    """The type of a value, for formats that have types. Any value may be missing."""
-
-    TEXT = "text"
-    URL = "URL"
-    INTEGER = "integer"
-    FLOAT = "float"
-    BOOLEAN = "boolean"
-    DATETIME = "datetime"  # ISO 8601 in UTC
-    DATE = "date"  # ISO 8601: a day, or a time with or without its zone
-    JSON = "JSON"
-
-
-class Unit(StrEnum):
-    """The unit of a number, for readers."""
-
-    NONE = ""
-    MILLISECONDS = "ms"
-    BYTES = "bytes"
-
-
-class FieldTable(StrEnum):
-    """The table that has the value."""
-
-    PAGE = "page"
-    METADATA = "metadata"  # `PageFacts`; a page without a response has no row there
-    LOAD = "load"  # `PageLoad`; only a page that a browser rendered has a row there
-
-
-class Sort(StrEnum):
-    """Sort keys of a list of pages; pages with equal values are in the order of their discovery."""
-
-    FOUND = "found"
-    URL = "url"
-    TITLE = "title"
-    STATUS = "status"
-    DEPTH = "depth"
-    SIZE = "size"
-    TIME = "time"
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """How a list of pages is sorted by a field."""
-
-    key: Sort
-    ascending: str  # the label of this choice
-    descending: str
-
-
-@dataclass(frozen=True)
-class ColumnPlace:
-    """The column of the web table that shows a field."""
-
-    position: int
-    name: str  # in the query string
-    is_default: bool = False  # shown unless the user chooses other columns
-
-
-@dataclass(frozen=True)
-class PageField:
-    """One field of a page."""
-
-    name: str  # in exports and the API; also the database column, except `parent`
-    label: str
-    description: str
-    example: Any
-    type: ValueType = ValueType.TEXT
-    unit: Unit = Unit.NONE
-    table: FieldTable = FieldTable.PAGE
-    is_nullable: bool = False  # the database column can be NULL
-    empty_is_null: bool = False  # exports and lists of pages have null in place of ""
-    is_exported: bool = True
-    column: ColumnPlace | None = None  # None = the web table has no such column
-    ordering: Ordering | None = None  # None = pages cannot be sorted by it
-
-    @property
-    def is_text(self) -> bool:
-        return self.type in (ValueType.TEXT, ValueType.URL)
-
-    @property
-    def path(self) -> str:
-        """The lookup of the database column from a page."""
-        return f"{_RELATIONS[self.table]}{self.name}"
-
-
-_RELATIONS = {FieldTable.PAGE: "", FieldTable.METADATA: "facts__", FieldTable.LOAD: "load__"}
+from crawler import registry
+from crawler.core.pages.page_field import (
+    METADATA,
+    ColumnPlace,
+    Ordering,
+    PageField,
+    Sort,
+    Unit,
+    ValueType,
+    in_order,
+)
 
 PARENT = "parent"  # its database column is `parent_id`; its value is the URL of that page
 
-PAGE_FIELDS = (
+_KERNEL = (
     PageField(
         "url",
         "Page",
@@ -243,14 +162,6 @@ PAGE_FIELDS = (
         ValueType.BOOLEAN,
     ),
     PageField(
-        "rendering",
-        "Rendered because",
-        "Why a browser rendered it: `always`, or `noscript`, `root` or `empty` where its own HTML says next to "
-        "nothing; empty if none did.",
-        "root",
-        column=ColumnPlace(15, "rendering"),
-    ),
-    PageField(
         "kind",
         "Type",
         "`page`, `sitemap`, or `external` for a link to another site.",
@@ -298,7 +209,7 @@ PAGE_FIELDS = (
         "Description",
         "The text of the meta description.",
         "How to use it.",
-        table=FieldTable.METADATA,
+        table=METADATA,
         column=ColumnPlace(10, "description"),
     ),
     PageField(
@@ -306,7 +217,7 @@ PAGE_FIELDS = (
         "Heading (h1)",
         "The text of the first h1.",
         "Documentation",
-        table=FieldTable.METADATA,
+        table=METADATA,
         column=ColumnPlace(11, "h1"),
     ),
     PageField(
@@ -315,7 +226,7 @@ PAGE_FIELDS = (
         "How many h1 it has; null when they were not counted.",
         1,
         ValueType.INTEGER,
-        table=FieldTable.METADATA,
+        table=METADATA,
         is_nullable=True,
         is_exported=False,
     ),
@@ -325,7 +236,7 @@ PAGE_FIELDS = (
         "The URL of link rel=canonical, normalised.",
         "https://example.com/docs/",
         ValueType.URL,
-        table=FieldTable.METADATA,
+        table=METADATA,
         empty_is_null=True,
         column=ColumnPlace(12, "canonical"),
     ),
@@ -335,7 +246,7 @@ PAGE_FIELDS = (
         "How many links rel=canonical it has.",
         1,
         ValueType.INTEGER,
-        table=FieldTable.METADATA,
+        table=METADATA,
         is_exported=False,
     ),
     PageField(
@@ -344,7 +255,7 @@ PAGE_FIELDS = (
         "Words of the visible text; null when they were not counted.",
         412,
         ValueType.INTEGER,
-        table=FieldTable.METADATA,
+        table=METADATA,
         is_nullable=True,
         column=ColumnPlace(9, "words"),
     ),
@@ -355,7 +266,7 @@ PAGE_FIELDS = (
         30,
         ValueType.INTEGER,
         Unit.MILLISECONDS,
-        FieldTable.METADATA,
+        METADATA,
         column=ColumnPlace(6, "first-byte"),
     ),
     PageField(
@@ -364,83 +275,20 @@ PAGE_FIELDS = (
         "Why the server's certificate was not trusted, in a crawl with `--ignore-tls-errors`; empty if it was, or none "
         "was needed.",
         "",
-        table=FieldTable.METADATA,
-    ),
-    PageField(
-        "lcp_ms",
-        "Largest Contentful Paint",
-        "Milliseconds until the largest text or image was shown in the browser; null when it was not rendered, or not "
-        "measured.",
-        812,
-        ValueType.INTEGER,
-        Unit.MILLISECONDS,
-        FieldTable.LOAD,
-        is_nullable=True,
-    ),
-    PageField(
-        "cls",
-        "Cumulative Layout Shift",
-        "How much the page moved in the browser while it loaded, from 0; null when it was not rendered, or not "
-        "measured.",
-        0.02,
-        ValueType.FLOAT,
-        table=FieldTable.LOAD,
-        is_nullable=True,
-    ),
-    PageField(
-        "console_errors",
-        "Console errors",
-        "Errors on the browser's console; null when it was not rendered, as the numbers below.",
-        0,
-        ValueType.INTEGER,
-        table=FieldTable.LOAD,
-    ),
-    PageField(
-        "failed_requests",
-        "Failed requests",
-        "Requests of the page in the browser without a response, or with a status of 400 and above.",
-        0,
-        ValueType.INTEGER,
-        table=FieldTable.LOAD,
-    ),
-    PageField(
-        "blocked_requests",
-        "Blocked requests",
-        "Requests of the page in the browser that the crawler did not send.",
-        4,
-        ValueType.INTEGER,
-        table=FieldTable.LOAD,
-    ),
-    PageField(
-        "resources",
-        "Resources",
-        "Requests of the page in the browser that were sent: scripts, style sheets, data ...; its document is not "
-        "among them.",
-        12,
-        ValueType.INTEGER,
-        table=FieldTable.LOAD,
-    ),
-    PageField(
-        "resource_bytes",
-        "Size of the resources",
-        "Their bytes as transferred; null when none is known.",
-        184_220,
-        ValueType.INTEGER,
-        Unit.BYTES,
-        FieldTable.LOAD,
-        is_nullable=True,
+        table=METADATA,
     ),
 )
-"""In the order of the columns of an export: those of a page first, then its metadata, then how it loaded."""
+PAGE_FIELDS = in_order(_KERNEL, registry.entries("page_fields", PageField))
+"""In the order of the columns of an export: those of a page first, then its metadata, then those of capabilities."""
 
 FIELDS = {field.name: field for field in PAGE_FIELDS}
 EXPORTED = tuple(field for field in PAGE_FIELDS if field.is_exported)
 SORTED_BY = {field.ordering.key: field for field in PAGE_FIELDS if field.ordering}
 
 
-def fields_from(table: FieldTable) -> tuple[PageField, ...]:
+def fields_from(table: str) -> tuple[PageField, ...]:
     """The fields whose values are in one table."""
-    return tuple(field for field in PAGE_FIELDS if field.table is table)
+    return tuple(field for field in PAGE_FIELDS if field.table == table)
 
 
 def label(name: str) -> str:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.pages.page_fields import Sort
+from crawler.core.pages.page_field import Sort
 
 OPEN = "open"  # the outcome of a page that has none yet
 MAX_TEXT = 200  # characters of a search

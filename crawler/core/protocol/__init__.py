@@ -1,6 +1,7 @@
 """The decisions of the crawl protocol (docs/protocol.md).
 
 messages      the messages between manager and fetch jobs
+result_fields what capabilities add to the result of a page
 fetch_policy  what a fetch job has to know of its crawl
 discovery     which pages a result adds
 lanes         the ways in which pages are fetched, each with workers of its own

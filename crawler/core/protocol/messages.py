@@ -18,18 +18,19 @@ Workers of two versions of the project read each other's messages while an insta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import field
 
+from crawler import registry
 from crawler.core.errors import NewerMessage
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
 from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.pages.hook_calls import HookCall
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_load import PageLoad
 from crawler.core.protocol.fetch_policy import FetchPolicy
+from crawler.core.protocol.result_fields import ResultField, extended
 
 VERSION = 3
 """The newest this version of the project understands. Messages without one are older."""
@@ -113,7 +114,7 @@ class BatchHead(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.convert(plain, cls)
 
 
-class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class _PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one attempt at a page. `retry_after` and `outcome` are facts; the manager decides what follows."""
 
     id: int
@@ -148,12 +149,17 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
     lane_reason: str = field(default="", name="rendering")  # why it took a slot lane
     needs_lane: str = field(default="", name="needs_browser")  # why it is to take one: this is no result yet
-    load: PageLoad | None = None  # how it loaded in a browser; None = none rendered it
     hooks: tuple[HookCall, ...] = ()  # that were called with the page
     certificate_error: str = ""  # why the server's certificate is not trusted, if it was accepted anyway
     process_ended: bool = field(default=False, name="engine_ended")  # one that the worker started, which had the page
     link_notes: dict[str, str] = field(default_factory=dict, name="spider_requests")  # link -> its `PageTask.note`
     barred_links: tuple[str, ...] = field(default=(), name="logout_links")  # of `links`: they are not followed
+
+
+if TYPE_CHECKING:
+    PageResult = _PageResult
+else:
+    PageResult = extended(_PageResult, registry.entries("result_fields", ResultField), "PageResult")
 
 
 def unstorable(result: PageResult) -> PageResult:

@@ -14,9 +14,10 @@ from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.models import Page
-from crawler.reports import page_detail, page_load
+from crawler.reports import page_detail
 from crawler.reports import text as words
 from crawler.reports.page_detail import page_report
+from crawler.reports.page_parts import page_parts
 
 LINKS = 20  # of either kind, by default
 MAX_LINKS = 100_000
@@ -66,14 +67,10 @@ def _text(report: Mapping[str, Any]) -> Iterator[str]:
         "Response", words.aligned([*page_detail.answered(report), (label("fetched_at"), page_detail.fetched(report))])
     )
     yield _block("Page metadata", words.aligned(page_detail.said(report)), page_detail.unread(report))
-    if report["fields"]:
-        yield _block("Extracted fields", words.aligned(page_detail.fields(report)))
+    for part in page_parts():
+        yield _block(part.title, words.aligned(part.lines(report)), *part.details(report))
     if report["meta"]:
         yield _block(label("meta"), words.aligned(page_detail.meta(report)))
-    if report["kept"]:
-        yield _block("Kept content", words.aligned(page_detail.kept(report)))
-    if report["load"]:
-        yield _block("In the browser", words.aligned(_load(report["load"])), *page_load.lines(report["load"]))
     yield _block("Redirects to", *map(_line, report["redirects"]["onwards"]))
     yield _block("Redirected here", *map(_line, report["redirects"]["sources"]))
     yield _block("How it was found", words.aligned(page_detail.found(report)))
@@ -83,10 +80,6 @@ def _text(report: Mapping[str, Any]) -> Iterator[str]:
     if report["said"]:
         yield _block("Malformed links", *map(_malformed, report["said"]["malformed"]["links"]))
     yield _block("Headers", *(report["headers"] or ["not known"]))
-
-
-def _load(load: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [*((name, told) for name, told, _ in page_load.vitals(load)), *page_load.numbers(load)]
 
 
 def _line(page: Mapping[str, Any]) -> str:

@@ -15,5 +15,4 @@ performance   pages that are slow, large or deep
 insecure      https pages that load something over http
 breakdowns    pages by response, depth and type
 hosts         pages by host
-page_loads    pages that had errors while they loaded in a browser
 """

@@ -7,6 +7,7 @@ from time import monotonic
 
 from django.db.models import Count
 
+from crawler import registry
 from crawler.core.errors import BadInput
 from crawler.models import Crawl
 from crawler.reports import result_cache
@@ -21,7 +22,6 @@ from crawler.reports.catalogue import (
     insecure,
     malformed,
     orphaned,
-    page_loads,
     performance,
     titles,
 )
@@ -52,8 +52,7 @@ REPORTS: tuple[Report, ...] = (
     performance.SLOW_PAGES,
     performance.LARGE_PAGES,
     performance.DEEP_PAGES,
-    page_loads.CONSOLE_ERRORS,
-    page_loads.FAILED_REQUESTS,
+    *registry.entries("reports", Report),
     breakdowns.STATUSES,
     breakdowns.DEPTHS,
     breakdowns.CONTENT_TYPES,

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 from django.db.models import Q, QuerySet
 
-from crawler.core.pages.page_fields import FIELDS, Unit, ValueType
+from crawler.core.pages.page_field import Unit, ValueType
+from crawler.core.pages.page_fields import FIELDS
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import site_pages

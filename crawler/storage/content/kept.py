@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from crawler.core.html import charsets
-from crawler.core.pages import content_formats, rendering
+from crawler.core.pages import content_formats
 from crawler.models import Crawl, Page, PageFacts
 from crawler.storage.content.objects import Reader, unpacked
 
@@ -16,9 +16,9 @@ ENDINGS = {
     content_formats.MARKDOWN: "md",
     content_formats.WARC: "warc.gz",
     content_formats.PDF: "pdf",
-    rendering.WEBP: "webp",
-    rendering.PNG: "png",
-    rendering.JPEG: "jpg",
+    content_formats.WEBP: "webp",
+    content_formats.PNG: "png",
+    content_formats.JPEG: "jpg",
 }
 """Content format, or format of a screenshot -> the ending of a file's name."""
 

@@ -16,16 +16,17 @@ from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput
 from crawler.core.pages import content_formats
-from crawler.core.pages.content_formats import PDF, PICTURES, SCREENSHOT
+from crawler.core.pages.content_formats import PDF, PICTURES
 from crawler.core.text.gzip import Broken
 from crawler.core.urls.normalise import href_of
 from crawler.crawls.retry import release
 from crawler.exports.formats import FORMATS, file_name, formats_for
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import page_detail as page_text
-from crawler.reports import page_load, text, traps
+from crawler.reports import text, traps
 from crawler.reports.links import dead_letters, knows_orphans, orphans
 from crawler.reports.page_detail import LINKS, page_report
+from crawler.reports.page_parts import sections
 from crawler.reports.text import Reply
 from crawler.storage.additions import NOT_AGAIN
 from crawler.storage.content.kept import content_of, ending_of, is_kept, media_type_of
@@ -63,13 +64,10 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "answered": page_text.answered(report),
         "found": page_text.found(report),
         "said": page_text.said(report),
-        "fields": page_text.fields(report),
+        "parts": [*sections(crawl, page, report)],
         "meta": page_text.meta(report),
         "insecure": report["said"]["insecure"] if report["said"] else [],
         "malformed": report["said"]["malformed"] if report["said"] else {},
-        "kept": _kept(crawl, page, report["kept"]),
-        "load": _load(report["load"]),
-        "has_screenshot": isinstance(report["kept"].get(SCREENSHOT), list),
         "headers": "\n".join(report["headers"] or []),
         "path": [_step(crawl, step) for step in report["path"]["steps"]],
         "onwards": [_line(crawl, step) for step in report["redirects"]["onwards"]],
@@ -104,39 +102,6 @@ def _step(crawl: Crawl, step: Fields) -> Fields:
 
 def _address(crawl: Crawl, page_id: int | None) -> str:
     return reverse("page-detail", args=[crawl.pk, page_id]) if page_id else ""
-
-
-def _kept(crawl: Crawl, page: Page, kept: Fields) -> list[tuple[str, str, str]]:
-    """The forms of kept content, each with its address, or why it was not kept."""
-    return [
-        (form, reverse("page-content", args=[crawl.pk, page.pk, form]), "")
-        if isinstance(place, list)
-        else (form, "", str(place))
-        for form, place in kept.items()
-    ]
-
-
-def _load(load: Fields | None) -> Fields | None:
-    """How the page loaded in a browser, as text."""
-    if load is None:
-        return None
-    return {
-        "vitals": [*page_load.vitals(load)],
-        "numbers": page_load.numbers(load),
-        "console": load["console"],
-        "left_out": page_load.left_out(load),
-        "requests": [
-            {
-                **request,
-                "answer": page_load.answer(request),
-                "tone": page_load.tone(request),
-                "href": href_of(request["url"]),
-                "size": "" if request["bytes"] is None else text.size(request["bytes"]),
-                "time": "" if request["ms"] is None else f"{request['ms']:,} ms",
-            }
-            for request in load["requests"]
-        ],
-    }
 
 
 def _part(typed: str) -> int:

@@ -16,7 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from crawler.core.errors import BadInput
-from crawler.core.pages.page_fields import SORTED_BY, Sort, label
+from crawler.core.pages.page_field import Sort
+from crawler.core.pages.page_fields import SORTED_BY, label
 from crawler.core.pages.page_query import MAX_TEXT, PagesQuery, Show, read
 from crawler.core.protocol.completion import State
 from crawler.exports.formats import FORMATS

@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 from crawler.core.html import link_codec
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_fields import FieldTable, fields_from
+from crawler.core.pages.page_field import PAGE_TABLE
+from crawler.core.pages.page_fields import fields_from
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts, PageLinks, PageLoad, Trap
 from tests.api.calling import Caller
@@ -69,7 +70,7 @@ def test_a_row_has_what_an_exports_row_has(by_ann: Caller, crawl: Crawl) -> None
     start = a_page(crawl, f"{SITE}/", title="Start")
     a_page(crawl, f"{SITE}/a", parent_id=start.pk, redirect_to=f"{SITE}/b")
     first, second = items_of(by_ann, f"/crawls/{crawl.id}/pages")
-    assert {field.name for field in fields_from(FieldTable.PAGE)} <= set(first)
+    assert {field.name for field in fields_from(PAGE_TABLE)} <= set(first)
     assert (first["title"], first["parent"], first["redirect_to"]) == ("Start", None, None)
     assert (second["parent"], second["redirect_to"]) == (f"{SITE}/", f"{SITE}/b")
 

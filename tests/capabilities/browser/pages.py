@@ -9,8 +9,8 @@ from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.proxy import GuardProxy
 from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.browser.rules import RenderChoices
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.rendering import RenderChoices
 from crawler.http.fetcher import FetchResult
 from crawler.http.guard import Guard
 from tests.http.server import Server

@@ -8,7 +8,7 @@ import sys
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
 
 from crawler.capabilities.browser.renderer import Renderer
-from crawler.core.pages.rendering import RenderChoices
+from crawler.capabilities.browser.rules import RenderChoices
 from tests.capabilities.browser.pages import AGENT, HERE, fetched
 
 Renderer().render(

@@ -19,8 +19,8 @@ import pytest
 from crawler.capabilities.browser import driver
 from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.proxy import GuardProxy
+from crawler.capabilities.browser.rules import BrowserLimits
 from crawler.capabilities.browser.types import BrowserCrashed
-from crawler.core.pages.rendering import BrowserLimits
 from tests.capabilities.browser.pages import Pages
 from tests.capabilities.browser.processes import are_gone, below, command_of
 from tests.http.server import Server, Then, page

@@ -9,11 +9,11 @@ import pytest
 
 from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.browser.rules import BrowserLimits
+from crawler.capabilities.browser.shells import reason
 from crawler.capabilities.browser.types import BrowserCrashed
 from crawler.core.html.document import document_of
 from crawler.core.html.links import extract
-from crawler.core.html.shells import reason
-from crawler.core.pages.rendering import BrowserLimits
 from tests.browser_sites.behaviours import BEHAVIOURS, SCROLL, behaviours
 from tests.browser_sites.endless import ENDLESS, endless
 from tests.browser_sites.expected import BrowserSite, Ending, Rendered

@@ -12,7 +12,7 @@ import pytest
 from crawler.capabilities.browser import page as tab_page
 from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
-from crawler.core.pages.rendering import BrowserLimits
+from crawler.capabilities.browser.rules import BrowserLimits
 from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from crawler.capabilities.browser.page_load import BLOCKED, FAILED, Resource
 from crawler.capabilities.browser.result import Rendering, with_refusals
-from crawler.core.pages.page_load import BLOCKED, FAILED, Resource
 from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 

@@ -10,8 +10,8 @@ from playwright.async_api import CDPSession
 
 from crawler.capabilities.browser import page_pictures
 from crawler.capabilities.browser.result import Rendering
-from crawler.core.pages.content_formats import PDF, SCREENSHOT
-from crawler.core.pages.rendering import JPEG, PNG, UNSEEN_KINDS, VIEWPORT, WEBP, WHOLE_PAGE
+from crawler.capabilities.browser.rules import UNSEEN_KINDS
+from crawler.core.pages.content_formats import JPEG, PDF, PNG, SCREENSHOT, VIEWPORT, WEBP, WHOLE_PAGE
 from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, page
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from crawler.capabilities.browser.result import Rendering
-from crawler.core.pages.rendering import RenderChoices
+from crawler.capabilities.browser.rules import RenderChoices
 from crawler.models import Page, PageFacts
 from crawler.storage.content.objects import Reader
 from tests import site

@@ -21,10 +21,10 @@ from crawler.capabilities.browser import recorder
 from crawler.capabilities.browser.chromium import BYPASS
 from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.browser.rules import UNSEEN_KINDS
 from crawler.capabilities.content.page_steps import ContentStep
 from crawler.core.pages.content_formats import WARC
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.rendering import UNSEEN_KINDS
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.fetcher.page_step import Visit
 from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, RecordedExchange

@@ -9,6 +9,7 @@ import pytest
 from redis import Redis
 
 from crawler.capabilities.browser.result import Rendering
+from crawler.capabilities.browser.rules import RenderChoices
 from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.capabilities.login.keeper import Session
 from crawler.core.access.credentials import parse
@@ -16,7 +17,6 @@ from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.rendering import RenderChoices
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.crawls import control
 from crawler.crawls.change import change

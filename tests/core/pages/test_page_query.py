@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_fields import Sort
+from crawler.core.pages.page_field import Sort
 from crawler.core.pages.page_query import PagesQuery, Show, Span, read
 
 

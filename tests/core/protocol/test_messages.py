@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from crawler.capabilities.browser.page_load import PageLoad, Resource
 from crawler.core.errors import NewerMessage
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.pages.hook_calls import HookCall
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.page_load import PageLoad, Resource
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import (
     USUAL_VERSION,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.pages.page_load import BLOCKED, FAILED, PageLoad, Resource
+from crawler.capabilities.browser.page_load import BLOCKED, FAILED, PageLoad, Resource
 from crawler.models import Crawl
 from crawler.reports.catalogue.entries import BY_SLUG, numbers_of
 from tests.reports.catalogue.factories import SITE, behind, crawl_with, rows, told

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from syrupy.assertion import SnapshotAssertion
 
+from crawler.capabilities.browser.page_load import BLOCKED, FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import MalformedHref, PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.page_load import BLOCKED, FAILED, PageLoad, Resource
 from crawler.models import Crawl, Page
 from crawler.web.crawl import pages
 from tests.factories import a_finished_crawl, a_page, a_person

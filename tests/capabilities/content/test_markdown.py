@@ -15,7 +15,8 @@ from typing import NoReturn
 
 import pytest
 
-from crawler.core.html import links, main_content, markdown
+from crawler.capabilities.content import main_content, markdown
+from crawler.core.html import links
 from crawler.core.html.document import document_of
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
@@ -75,8 +76,8 @@ def cells_of(row: str) -> list[str]:
 def test_without_the_compiled_package_markdownify_writes_it() -> None:
     program = (
         "import sys; sys.modules['html_to_markdown'] = None\n"
-        "from crawler.core.html.main_content import markdown_of\n"
-        "from crawler.core.html import markdown\n"
+        "from crawler.capabilities.content.main_content import markdown_of\n"
+        "from crawler.capabilities.content import markdown\n"
         "assert markdown.compiled is None\n"
         "print(markdown_of(b'<h1>Title</h1><ul><li>a</ul>', 'https://example.com/'))"
     )

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler.core.html.main_content import MAX_CHARACTERS, MAX_TAGS, markdown_of, text_of
+from crawler.capabilities.content.main_content import MAX_CHARACTERS, MAX_TAGS, markdown_of, text_of
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.capabilities.login.forms import Form, login_form
 from crawler.core.html.document import document_of
-from crawler.core.html.forms import Form, login_form
 
 SEARCH = '<form action="/search"><input name="q" value="x"></form>'
 

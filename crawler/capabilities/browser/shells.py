@@ -15,6 +15,7 @@ from itertools import islice
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.html.document import Document, attribute
+from crawler.core.options.of_capabilities import ALWAYS
 
 NO_TEXT = 40  # characters; "Loading application, please wait..." has 35
 LITTLE_TEXT = 300  # characters; the footer of a shell, or its warning for old browsers
@@ -171,3 +172,17 @@ def _may_build(script: LexborNode) -> bool:
 def _redirects(page: LexborHTMLParser) -> bool:
     """By a meta element; one in a noscript element leads visitors without scripts away."""
     return any(node.parent is None or node.parent.tag != "noscript" for node in page.css(_REDIRECT))
+
+
+RENDERED_BECAUSE: dict[str, str] = {
+    ALWAYS: "the crawl renders all pages",
+    Shell.NOSCRIPT: "it asks visitors to enable JavaScript and has little text",
+    Shell.ROOT: "the element that its scripts fill is empty",
+    Shell.EMPTY: "it has scripts, but nearly no text and no links",
+}
+"""Why a browser rendered a page, to follow "because"."""
+
+
+def why_rendered(reason: str) -> str:
+    """Why a browser rendered a page, in words, to follow "because"; one of a newer version as it is."""
+    return RENDERED_BECAUSE.get(reason, reason)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.capabilities.browser.shells import FEW_LINKS, LITTLE_TEXT, MAX_NODES, NO_TEXT, Shell, reason
 from crawler.core.html.document import document_of
-from crawler.core.html.shells import FEW_LINKS, LITTLE_TEXT, MAX_NODES, NO_TEXT, Shell, reason
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 

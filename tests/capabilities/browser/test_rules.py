@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.pages.rendering import BrowserLimits, RenderChoices, is_listed, layout_shift, why_blocked, why_replace
+from crawler.capabilities.browser.rules import (
+    BrowserLimits,
+    RenderChoices,
+    is_listed,
+    layout_shift,
+    why_blocked,
+    why_replace,
+)
 
 
 @pytest.mark.parametrize(

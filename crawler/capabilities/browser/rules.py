@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from crawler.core.pages.content_formats import VIEWPORT, WEBP
+
 RENDER_SECONDS = 15.0  # that a page may spend in the browser, unless the crawl says otherwise
 MAX_RENDER_SECONDS = 60.0  # that a crawl may allow it: a fetch job must end within minutes
 MAX_PAGE_BYTES = 50 * 1024 * 1024
@@ -17,10 +19,6 @@ NEVER_SENT = frozenset({"ping", "cspreport"})
 """Kinds of requests that only inform a server: beacons of analytics, reports of a security policy."""
 STREAMS = frozenset({"eventsource", "websocket"})
 """Kinds of requests that have no end, so no page waits for it."""
-
-VIEWPORT, WHOLE_PAGE = "viewport", "page"
-"""What a screenshot shows."""
-WEBP, PNG, JPEG = "webp", "png", "jpeg"
 
 _SHIFT_GAP_MS, _SHIFT_WINDOW_MS = 1000.0, 5000.0
 

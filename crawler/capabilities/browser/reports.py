@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Q
 
+from crawler.capabilities.browser.page_load import FAILED
 from crawler.core.options.of_capabilities import NEVER
-from crawler.core.pages.page_load import FAILED
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, PageLoad
 from crawler.reports.catalogue.page_queries import site_pages
@@ -121,3 +121,5 @@ FAILED_REQUESTS = _report(
     remedy="Correct the addresses of what is missing, or take them out of the page.",
     praise="Every request of the rendered pages succeeded.",
 )
+
+REPORTS = (CONSOLE_ERRORS, FAILED_REQUESTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core.pages.page_load import (
+from crawler.capabilities.browser.page_load import (
     BLOCKED,
     FAILED,
     MAX_LISTED,

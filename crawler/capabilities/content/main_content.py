@@ -88,7 +88,7 @@ class Readable:
         plain text, which is Markdown too. Raises RuntimeError for a bug of the writer."""
         if self._text is not None:
             raise ValueError("the text has changed the tree")
-        from crawler.core.html import markdown  # it imports modules that few crawls need
+        from crawler.capabilities.content import markdown  # it imports modules that few crawls need
 
         html = self._html()
         try:
