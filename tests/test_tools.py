@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("tools/*/*.py"))
+FILES = [*ROOT.glob("tools/*/*.py"), *ROOT.glob("tools/chaos/*/*.py")]
+MODULES = sorted(".".join(path.relative_to(ROOT).with_suffix("").parts) for path in FILES)
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])

@@ -21,8 +21,7 @@ from tests.browser_sites.mixed import GUIDES, SHELLS, mixed
 from tests.browser_sites.spa import spa
 from tests.site import Site, page
 from tests.stack import Stack
-from tools.chaos.browser_processes import program_of
-from tools.chaos.processes import children_of
+from tools.chaos.processes import children_of, program_of
 
 BROWSER_WORKER = ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render")
 PATIENCE = 240.0

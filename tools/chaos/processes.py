@@ -1,128 +1,26 @@
-"""The processes of a chaos run, and the supervisor that starts the dead ones again, as a process manager does."""
+"""Processes of this machine: which there are, what they are, and signals to them."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import Path
-from random import Random
-
-from crawler.launch.process_group import Children
-from tests.stack import ROOT
 
 
-class Role(StrEnum):
-    STOCK = "stock"  # RQ's own worker, which forks a work-horse for each job
-    OWN = "own"  # the project's worker class
-    WEB = "web"  # the web process; nobody looks at its pages
-    BROWSER = "browser"  # the project's worker class that renders pages
-    SCRAPY = "scrapy"  # the project's worker class, for pages that run through Scrapy
+def send(pids: Iterable[int], number: int) -> None:
+    """A signal to each; those that have ended by themselves are left out."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
-COMMANDS = {
-    Role.STOCK: ("rq", "worker", "crawl", "fetch"),
-    Role.OWN: ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch"),
-    Role.BROWSER: ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render"),
-    Role.SCRAPY: ("rq", "worker", "-w", "crawler.worker.Worker", "scrapy"),
-    Role.WEB: ("gunicorn", "settings.wsgi", "--threads", "2", "--no-control-socket", "--bind"),
-}
-
-BROWSER_PLACES = 6  # of each browser worker, as of one that is set up as it comes
-
-
-@dataclass
-class Place:
-    """Where one process runs, and when it is started again."""
-
-    name: str
-    role: Role
-    command: tuple[str, ...]
-    process: subprocess.Popen[bytes] | None = None
-    begin_at: float = 0.0  # monotonic seconds
-    began_at: float = 0.0
-
-    @property
-    def pid(self) -> int | None:
-        """None while it is dead."""
-        return self.process.pid if self.process is not None and self.process.poll() is None else None
-
-
-class Crew:
-    """Workers and the web process. `keep` is to be called often. While `held`, nobody is started again."""
-
-    def __init__(
-        self,
-        children: Children,
-        folder: Path,
-        environment: Mapping[str, str],
-        roles: Sequence[Role],
-        web: str,
-        dice: Random,
-    ) -> None:
-        self._children, self._folder, self._environment, self._dice = children, folder, environment, dice
-        self._sessions: set[int] = set()
-        self.held = False
-        self.places = [Place(f"{role}-{number}", role, COMMANDS[role]) for number, role in enumerate(roles, start=1)]
-        self.places.append(Place("web", Role.WEB, (*COMMANDS[Role.WEB], web)))
-
-    def workers(self, *roles: Role) -> list[Place]:
-        wanted = roles or (Role.STOCK, Role.OWN)
-        return [place for place in self.places if place.role in wanted]
-
-    @property
-    def web(self) -> Place:
-        return self.places[-1]
-
-    def keep(self) -> None:
-        """Start those again that are dead, after a pause."""
-        self._children.ended()
-        if self.held:
-            return
-        now = time.monotonic()
-        for place in self.places:
-            if place.pid is not None:
-                continue
-            if place.process is not None:
-                place.process, place.begin_at = None, now + self._dice.uniform(0.3, 1.5)
-            elif now >= place.begin_at:
-                self.start(place)
-
-    def start(self, place: Place) -> None:
-        with (self._folder / f"{place.name}.log").open("ab") as log:
-            log.write(f"--- started at {time.time():.3f}\n".encode())
-            log.flush()
-            place.process = self._children.start(
-                place.command, output=log, directory=ROOT, environment=self._environment
-            )
-        self._sessions.add(place.process.pid)
-        place.began_at = time.monotonic()
-
-    def kill(self, place: Place) -> list[int]:
-        """kill -9, with all its children; the pids."""
-        pids = family(place)
-        send(pids, signal.SIGKILL)
-        if place.process is not None:
-            place.process.wait()
-        return pids
-
-    def kill_everybody(self) -> None:
-        """Also those whose worker died before them: a session outlives its leader."""
-        for _ in range(3):  # somebody may have forked meanwhile
-            send([pid for pid in all_pids() if _session(pid) in self._sessions], signal.SIGKILL)
-        for place in self.places:
-            if place.process is not None:
-                place.process.wait()
-
-
-def family(place: Place) -> list[int]:
-    """The process and its children: a worker and its work-horse, gunicorn and its workers."""
-    pid = place.pid
-    return [] if pid is None else [pid, *children_of(pid)]
+def all_pids() -> list[int]:
+    listed = subprocess.run(["ps", "-A", "-o", "pid="], check=True, capture_output=True, text=True).stdout
+    return [int(pid) for pid in listed.split()]
 
 
 def children_of(pid: int) -> list[int]:
@@ -135,21 +33,106 @@ def children_of(pid: int) -> list[int]:
         return [int(child) for child, parent in pairs if int(parent) == pid]
 
 
-def all_pids() -> list[int]:
-    listed = subprocess.run(["ps", "-A", "-o", "pid="], check=True, capture_output=True, text=True).stdout
-    return [int(pid) for pid in listed.split()]
+def descendants(pid: int) -> list[int]:
+    """All processes below this one, as far as the system tells (Linux)."""
+    below, parents = {pid}, {child: parent for child, (parent, state) in _stats().items() if state != "Z"}
+    while found := {child for child, parent in parents.items() if parent in below and child not in below}:
+        below |= found
+    return sorted(below - {pid})
 
 
-def send(pids: Sequence[int], number: int) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            continue  # it ended by itself
-
-
-def _session(pid: int) -> int:
+def command_of(pid: int | str) -> list[str]:
+    """The words of its command line; none when it has ended."""
     try:
-        return os.getsid(pid)
-    except (ProcessLookupError, PermissionError):
-        return -1
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def program_of(pid: int) -> list[str]:
+    """The same of a browser: Chromium's children have rewritten theirs, as one word."""
+    return " ".join(command_of(pid)).split()
+
+
+def namespace_of(pid: int | str) -> Path | None:
+    """Its namespace of processes; None when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/ns/pid").readlink()
+    except OSError:
+        return None
+
+
+def state_of(pid: int) -> str:
+    """As proc(5) has it: "T" for one that is stopped, "Z" for one that has ended; "" when it is gone."""
+    return _stat(Path(f"/proc/{pid}"))[1]
+
+
+def _stats() -> dict[int, tuple[int, str]]:
+    """Process -> its parent and its state."""
+    found = {int(folder.name): _stat(folder) for folder in Path("/proc").glob("[0-9]*")}
+    return {pid: stat for pid, stat in found.items() if stat[1]}
+
+
+def _stat(folder: Path) -> tuple[int, str]:
+    try:
+        state, parent, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0, ""
+    return int(parent), state
+
+
+# The processes below a worker: Playwright's Node.js, Chromium with its own, Scrapy (Linux).
+
+
+def is_chromium(pid: int) -> bool:
+    """Whether it is a main process."""
+    words = program_of(pid)
+    return bool(words) and "chrom" in words[0].rpartition("/")[2] and not _kind(words) and "--headless" in words
+
+
+def is_renderer(pid: int) -> bool:
+    """Whether it may have a page: not one of Chromium's own."""
+    words = program_of(pid)
+    return _kind(words) == "renderer" and "--top-chrome-webui" not in words
+
+
+def is_playwright(pid: int) -> bool:
+    return "run-driver" in program_of(pid)
+
+
+def is_scrapy(pid: int) -> bool:
+    return _is_of_scrapy(program_of(pid))
+
+
+def orphans() -> list[str]:
+    """The processes of browsers and of Scrapy whose worker is dead, if this process adopts such; see
+    `crawler.launch.process_group.adopts_orphans`. Chromium's crash handlers are left out: they leave Chromium at their
+    start, and end with it."""
+    return [f"{pid} {' '.join(words)[:100]}" for pid, words in _adopted().items() if "crashpad" not in words[0]]
+
+
+def end_orphans(seconds: float) -> list[str]:
+    """Wait until none of them is left, for so many seconds at most; returns those that had to be killed."""
+    deadline = time.monotonic() + seconds
+    while (left := _adopted()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    send([one for pid in left for one in (*descendants(pid), pid)], signal.SIGKILL)
+    return [f"{pid} {' '.join(words)[:100]}" for pid, words in left.items()]
+
+
+def _adopted() -> dict[int, list[str]]:
+    own = os.getpid()
+    found = {pid: program_of(pid) for pid, (parent, state) in _stats().items() if parent == own and state != "Z"}
+    return {pid: words for pid, words in found.items() if words and _is_of_worker(words)}
+
+
+def _is_of_worker(words: list[str]) -> bool:
+    return "chrom" in words[0].rpartition("/")[2] or "run-driver" in words or _is_of_scrapy(words)
+
+
+def _is_of_scrapy(words: list[str]) -> bool:
+    return any("capabilities.scrapy" in word for word in words)
+
+
+def _kind(words: list[str]) -> str:
+    return next((word.removeprefix("--type=") for word in words if word.startswith("--type=")), "")

@@ -1,145 +1,84 @@
-"""Everything one run needs, and how its time passes: the site, the database, Redis, the processes, the stopwatches."""
+"""How the time of a run passes, and what is planned for it: a seed decides it all, so that a run can be repeated."""
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from random import Random
-from urllib.parse import urlsplit
 from uuid import UUID
 
-import redis
-
-from crawler.core.protocol.retries import suffix_of
-from crawler.frontier.frontier import Frontier
-from crawler.launch.process_group import Children
-from tests.hostile.server import Canary
-from tests.stack import Stack
-from tools.chaos.browser_processes import end_browsers
-from tools.chaos.database import Database, Volume
-from tools.chaos.hooked import FOLDER, HARSH, HOOK_SECONDS
-from tools.chaos.memory import Memory, free_port
-from tools.chaos.processes import BROWSER_PLACES, Crew, Role
-from tools.chaos.site import Site
-from tools.chaos.user import User
-
-STEP = 0.01  # seconds between two looks at everything
-END_SECONDS = 10.0  # that a Chromium has to end by itself when its worker was killed
-LAST_WORDS = 0.05  # seconds in which a request may still arrive from a process that was killed
-
-
-class Clocked(StrEnum):
-    """What is timed."""
-
-    REFETCH = "refetch"  # from a worker's death to the first request for one of the pages it had in hand
-    REVIVAL = "revival"  # from the start of one worker, all others being dead, to the first request
+Say = Callable[[str], None]
 
 
 @dataclass
-class Stopwatch:
-    what: Clocked
-    began: float  # epoch seconds
-    paths: frozenset[str] = frozenset()  # a request for any of these ends it; empty: any request
-    ended: float | None = None
-    disturbed: bool = False  # something else happened meanwhile: the time says nothing
-
-    @property
-    def seconds(self) -> float | None:
-        return None if self.ended is None or self.disturbed else self.ended - self.began
-
-
-@dataclass(frozen=True)
 class Struck:
-    """A disturbance that took place."""
+    """A disturbance or fault that took place."""
 
     kind: str
     what: str
-    at: float  # epoch seconds, when it was done
-    share: float  # of the pages that were answered by then
+    began: float  # epoch seconds
+    share: float = 0.0  # of the pages that were answered by then
+    ended: float = 0.0  # epoch seconds
+    excuses: bool = False  # while it lasted no page could be closed by anybody
+    crawl: UUID | None = None  # the one whose row was locked
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Scene:
-    """`expected` is the number of paths an undisturbed crawl asks for; None in that crawl itself."""
+    """What both scenes have in common."""
 
     folder: Path
-    site: Site
-    database: Database
-    volume: Volume | None
-    memory: Memory
-    crew: Crew
-    stack: Stack
     dice: Random
-    expected: int | None
-    canary: Canary | None = None  # what no page may reach
-    acks_early: bool = False  # pages of dead workers are not asked for again
-    user: User | None = None  # who uses the crawl as a queue
-    places: int = BROWSER_PLACES  # of each browser worker
-    crawl: UUID = field(default_factory=lambda: UUID(int=0))
+    say: Say
     struck: list[Struck] = field(default_factory=list)
-    stopwatches: list[Stopwatch] = field(default_factory=list)
-    browsers_left: list[str] = field(default_factory=list)  # processes that outlived their worker to the very end
     quiet_since: float = 0.0  # epoch seconds: the end of the last disturbance
     _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
     _looked_at: float = 0.0
     _over: bool = False
 
-    @property
-    def frontier(self) -> Frontier:
-        return Frontier(self.memory.client, str(self.crawl))
-
-    @property
-    def share(self) -> float:
-        """How much of the site was answered, from 0 to 1."""
-        return self.site.count_done / self.expected if self.expected else 0.0
+    STEP = 0.05  # seconds between two looks at everything
+    LOOK_SECONDS = 0.5  # between two looks at whether the crawls are over
 
     @property
     def over(self) -> bool:
-        """Whether the crawl's row says so; asked ten times a second at most."""
-        if (not self._over or self.user) and time.monotonic() - self._looked_at > 0.1:
+        """Whether no crawl goes on, as was found a moment ago."""
+        if (not self._over or self.may_go_on()) and time.monotonic() - self._looked_at > self.LOOK_SECONDS:
             self._looked_at = time.monotonic()
-            rows = self.database.glance("SELECT state FROM crawler_crawl WHERE id = ?", self.crawl.hex)
-            self._over = any(row["state"] != "running" for row in rows or ())
+            self._over = self.is_over()
         return self._over
 
-    def goes_on(self) -> None:
-        """The crawl was over, and runs again."""
-        self._over, self._looked_at = False, 0.0
+    def is_over(self) -> bool:
+        raise NotImplementedError
 
-    @property
-    def hooks(self) -> Path:
-        """Where hooks note their calls."""
-        return self.folder / "hooks"
-
-    @property
-    def settled(self) -> bool:
-        """Whether what was struck has ended, and what it cost was seen."""
-        return not self._later and not any(watch.ended is None for watch in self.stopwatches)
+    def may_go_on(self) -> bool:
+        """Whether a crawl that is over may be started again."""
+        return False
 
     def breathe(self) -> None:
         """Let a moment pass in which everything goes on."""
-        self.crew.keep()
         now = time.monotonic()
         for due, action in [entry for entry in self._later if entry[0] <= now]:
             self._later.remove((due, action))
             action()
             self.quiet_since = time.time()
-        for watch in self.stopwatches:
-            if watch.ended is None:
-                watch.ended = self._end_of(watch)
-        time.sleep(STEP)
+        time.sleep(self.STEP)
 
-    def wait_for(self, what: Callable[[], object], patience: float) -> bool:
-        deadline = time.monotonic() + patience
-        while not what():
-            if time.monotonic() > deadline:
+    def wait_for(self, what: Callable[[], object], seconds: float, lasting: float = 0.0) -> bool:
+        """`lasting`: seconds for which it has to be so at each look."""
+        began = held_since = time.monotonic()
+        while True:
+            is_so, now = bool(what()), time.monotonic()
+            held_since = held_since if is_so else now
+            if is_so and now - held_since >= lasting:
+                return True
+            if now - began > seconds + lasting:
                 return False
             self.breathe()
-        return True
+
+    def rest(self, seconds: float) -> None:
+        self.wait_for(lambda: False, seconds)
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Part of a disturbance, which lasts until then."""
@@ -147,140 +86,33 @@ class Scene:
 
     def run_out(self) -> None:
         """Wait until everything that was to happen later has happened."""
-        self.wait_for(lambda: not self._later, 60)
-
-    def note(self, kind: str, what: str, began: float) -> None:
-        """A disturbance took place: whatever was being timed when it began says nothing. Finding its target may have
-        taken some seconds since then."""
-        self.quiet_since = time.time()
-        self.struck.append(Struck(kind, what, self.quiet_since, self.share))
-        for watch in self.stopwatches:
-            if watch.began < began and (watch.ended is None or watch.ended > began):
-                watch.disturbed = True
-
-    def time_refetch(self, dead: Sequence[int]) -> None:
-        """Time how long the open pages of these processes wait. To be called right after their death."""
-        if self.acks_early:
-            return
-        busy = bool(self._later)
-        time.sleep(LAST_WORDS)
-        began = time.time()
-        with contextlib.suppress(redis.RedisError):
-            leases = [lease for lease, _ in self.frontier.leases.all() if _pid(lease.holder) in dead]
-            lanes = [lane_and_pages for lease in leases for lane_and_pages in lease.slices.values()]
-            ids = [page for lane, pages in lanes if not suffix_of(lane) for page in pages]  # others wait for a place
-            paths = frozenset(self._open_paths(ids))
-            if paths:
-                self.stopwatches.append(Stopwatch(Clocked.REFETCH, began, paths, disturbed=busy))
-
-    def time_revival(self) -> Stopwatch:
-        watch = Stopwatch(Clocked.REVIVAL, time.time(), disturbed=bool(self._later))
-        self.stopwatches.append(watch)
-        return watch
-
-    def _open_paths(self, ids: Sequence[int]) -> Iterator[str]:
-        query = f"SELECT url FROM crawler_page WHERE status = 0 AND id IN ({', '.join('?' * len(ids))})"  # noqa: S608
-        for row in self.database.glance(query, *ids) or ():
-            yield urlsplit(row["url"]).path
-
-    def _end_of(self, watch: Stopwatch) -> float | None:
-        request = self.site.first_request(watch.began, watch.paths or None)
-        if request is not None:
-            return request.at
-        if watch.what is Clocked.REVIVAL and self.expected and self.site.count_done >= self.expected:
-            return self._progress(watch.began)  # nothing is left to be asked for
-        return time.time() if watch.what is Clocked.REVIVAL and self.over else None
-
-    def _progress(self, after: float) -> float | None:
-        """When the table changed after this moment."""
-        query = "SELECT MIN(at) AS at FROM (SELECT at FROM chaos_page UNION SELECT at FROM chaos_crawl) WHERE at > ?"
-        return next((row["at"] for row in self.database.glance(query, after) or ()), None)
+        self.wait_for(lambda: not self._later, 120)
 
 
-def for_so_long(
-    seconds: float, what: Callable[[], object], clock: Callable[[], float] = time.monotonic
-) -> Callable[[], bool]:
-    """Whether it has been so at each look of this many seconds. Between two jobs a worker seems to be at rest, too."""
-    began = clock()
+@dataclass(frozen=True)
+class Planned:
+    """One disturbance or fault. `at`: the share of the pages that must have been answered first; 1 also means "or the
+    crawl is over"."""
 
-    def has_lasted() -> bool:
-        nonlocal began
-        if not what():
-            began = clock()
-            return False
-        return clock() - began >= seconds
+    kind: str
+    at: float
+    dice: int  # seeds what it decides itself
+    settled: bool = False  # wait until those before it have ended and what they cost was seen
+    seconds: float | None = None  # how long it lasts; None = it decides this itself
 
-    return has_lasted
-
-
-def _pid(holder: str) -> int:
-    return int(holder.rpartition(":")[2] or 0)
+    def __str__(self) -> str:
+        lasting = "" if self.seconds is None else f" for {self.seconds:.0f} s"
+        return f"{self.kind}{lasting} at {self.at:.0%}{' when all is settled' if self.settled else ''}"
 
 
-def prepare(folder: Path) -> Path:
-    """An empty database with its witnesses; each run begins with a copy."""
-    folder.mkdir(parents=True)
-    file = folder / "db.sqlite3"
-    Stack(folder, "redis://127.0.0.1:1/0", DATABASE_URL=f"sqlite:///{file}").end()
-    Database(file).install_witnesses()
-    return file
+@dataclass(frozen=True)
+class Schedule:
+    seed: int
+    planned: tuple[Planned, ...] = ()
 
+    def setting(self) -> str:
+        """What else the seed has decided."""
+        return ""
 
-@contextlib.contextmanager
-def set_up(
-    folder: Path,
-    template: Path,
-    site: Site,
-    roles: Sequence[Role],
-    dice: Random,
-    expected: int | None,
-    mount: bool,
-    canary: Canary | None = None,
-    *,
-    is_queue: bool = False,
-    places: int = BROWSER_PLACES,
-    collectors: int = 1,
-) -> Iterator[Scene]:
-    """A fresh database, Redis and crew; for a queue with a user and hooks. Afterwards nothing runs and nothing is
-    mounted; the folder is left."""
-    folder.mkdir(parents=True)
-    temporary = folder / "tmp"  # Chromium's profiles, some of which a killed one leaves behind
-    temporary.mkdir()
-    volume = Volume(folder / "volume")
-    if mount and not volume.mount():
-        raise RuntimeError(f"no volume could be mounted at {volume.place}")
-    volume.place.mkdir(exist_ok=True)
-    file = volume.place / "db.sqlite3"
-    Database(template).copy_to(file)
-    (folder / "db.sqlite3").symlink_to(file)
-    site.forget()
-    with Children(grace=2.0) as children:
-        memory = Memory(children, folder / "redis", folder / "redis.log")
-        memory.start()
-        settings = {"DATABASE_URL": f"sqlite:///{file}", "CRAWLER_COLLECTORS": f"{collectors}"}
-        stack = Stack(folder, memory.url, **settings)
-        environment = {**stack.env, "TMPDIR": str(temporary), "CRAWLER_BROWSER_PLACES": str(places)}
-        if is_queue:
-            (folder / "hooks").mkdir()
-            stack.env |= {"CRAWLER_HOOKS": HARSH, "CRAWLER_HOOK_SECONDS": f"{HOOK_SECONDS}", FOLDER: f"{folder}/hooks"}
-            environment |= stack.env
-        crew = Crew(children, folder, environment, roles, f"127.0.0.1:{free_port()}", dice)
-        database = Database(file)
-        scene = Scene(folder, site, database, volume if mount else None, memory, crew, stack, dice, expected, canary)
-        scene.places = places
-        scene.user = User(folder, stack.env, site.origin) if is_queue else None
-        try:
-            yield scene
-        finally:
-            crew.kill_everybody()
-            if scene.user is not None:
-                scene.user.end()
-            scene.browsers_left = end_browsers(END_SECONDS)
-            memory.kill()
-            memory.client.close()
-            stack.end()
-            database.unlock()
-            if mount:
-                volume.free()
-                database.copy_to(folder / "after.sqlite3")
-                volume.unmount()
+    def __str__(self) -> str:
+        return "; ".join(filter(None, [f"seed {self.seed}", self.setting(), *map(str, self.planned)]))

@@ -1,4 +1,4 @@
-"""The site a chaos run crawls: always the same, a little slow, logging every request; and the receiver of notices."""
+"""The site a run crawls: always the same, a little slow, logging every request; and the receiver of notices."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import mimetypes
 import threading
 import time
 import zlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from tests.site import Reply, Server, moved, page
@@ -30,12 +30,12 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Received:
-    """A notice that arrived."""
+class Delivery:
+    """One of a notice that arrived."""
 
     id: str
+    crawl: str
     at: float  # epoch seconds
-    receipt: dict[str, Any] = field(default_factory=dict)
 
 
 class Site(Server):
@@ -44,26 +44,25 @@ class Site(Server):
     def __init__(self, content: Content, latency: float, address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
         self._content, self._latency = content, latency
         self._lock = threading.Lock()
-        self._requests: list[Request] = []
-        self._asked: Counter[str] = Counter()
-        self._answered: set[str] = set()
-        self._received: list[Received] = []
         super().__init__(address)
         self.origin = self.url
         self.hook = f"{self.origin}{HOOK}"
+        self.forget()
 
     def forget(self) -> None:
         """Begin a new run: nothing was ever asked."""
         with self._lock:
-            self._requests.clear()
-            self._asked.clear()
-            self._answered.clear()
-            self._received.clear()
+            self._requests: list[Request] = []
+            self._asked: Counter[str] = Counter()
+            self._answered: set[str] = set()
+            self._received: list[Delivery] = []
 
     def answer(self, request: Sent) -> Reply:
         path = urlsplit(request.path).path
         if path == HOOK:
-            self.receive(request.body)
+            told = json.loads(request.body)
+            with self._lock:
+                self._received.append(Delivery(told["id"], told["crawl"], time.time()))
             return Reply("taken")
         reply = self.page_at(path)
         self.answered(path)
@@ -81,11 +80,6 @@ class Site(Server):
         reply = self._content(path, before)
         time.sleep(self._latency * (0.5 + zlib.crc32(path.encode()) / 2**32))
         return reply
-
-    def receive(self, body: bytes) -> None:
-        told = json.loads(body)
-        with self._lock:
-            self._received.append(Received(told["id"], time.time(), told["receipt"]))
 
     @property
     def hits(self) -> Counter[str]:
@@ -105,19 +99,14 @@ class Site(Server):
             return len(self._answered)
 
     @property
-    def received(self) -> tuple[Received, ...]:
+    def received(self) -> tuple[Delivery, ...]:
         with self._lock:
             return tuple(self._received)
 
     def first_request(self, after: float, paths: Collection[str] | None = None) -> Request | None:
         """The first request after this moment; for one of these paths, when given."""
         with self._lock:
-            for place in range(len(self._requests) - 1, -1, -1):
-                if self._requests[place].at <= after:
-                    break
-            else:
-                place = -1
-            later = self._requests[place + 1 :]
+            later = self._requests[bisect_right(self._requests, after, key=lambda request: request.at) :]
         return next((request for request in later if paths is None or request.path in paths), None)
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from crawler.launch.process_group import Children
-from tools.chaos.memory import Memory
+from tools.chaos.redis_server import RedisServer
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+def server(tmp_path: Path) -> Iterator[RedisServer]:
     with Children(grace=2.0) as children:
-        memory = Memory(children, tmp_path / "redis", tmp_path / "redis.log")
-        memory.start()
-        yield memory
-        memory.kill()
-        memory.client.close()
+        server = RedisServer(children, tmp_path / "redis", tmp_path / "redis.log")
+        server.start()
+        yield server
+        server.kill()
+        server.client.close()
