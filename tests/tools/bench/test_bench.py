@@ -1,0 +1,182 @@
+"""What `bin/bench` decides: what it measures, what it makes of the figures, and which version runs beside this one;
+and its smallest runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crawler.core.options.catalogue import CrawlOptions
+from tests.stack import ROOT
+from tools.bench import compare, flat, versions
+from tools.bench.against import OTHER, ratios
+from tools.bench.arguments import parse
+from tools.bench.figures import OURS, Cpu, Run, Target, judged, ratio, summarised
+from tools.bench.services import Unavailable
+
+
+def run(tool: str, seconds: float, *, pages: int = 100, number: int = 1, cpu: float | None = None) -> Run:
+    return Run("manual", tool, number, seconds, pages, cpu=None if cpu is None else Cpu(cpu))
+
+
+def test_a_summary_has_medians_the_spread_of_its_runs_and_the_cpu_time_of_a_page() -> None:
+    summary, other = summarised(
+        [run(OURS, seconds, cpu=seconds / 10) for seconds in (1.0, 4.0, 2.0)] + [run("wget", 1)]
+    )
+    assert (summary.seconds, summary.fastest, summary.slowest, summary.runs) == (2.0, 1.0, 4.0, 3)
+    assert (summary.rate, summary.spread) == (50, 1.5)
+    assert summary.cpu_ms_total == pytest.approx(2)
+    assert (other.tool, other.runs, other.cpu_ms) == ("wget", 1, None)
+
+
+def test_the_ratio_is_of_pages_a_second_so_that_nobody_wins_by_leaving_pages_out() -> None:
+    summaries = summarised([run(OURS, 2, pages=100), run("wget", 1, pages=25)])
+    assert ratio(summaries, "manual", "wget") == 2
+    assert ratio(summaries, "manual", "scrapy") is None
+
+
+@pytest.mark.parametrize(("seconds", "is_met"), [(6.0, True), (6.1, True), (5.9, False)])
+def test_a_target_is_met_from_its_figure_on(seconds: float, is_met: bool) -> None:
+    summaries = summarised([run(OURS, 1), run("scrapy", seconds)])
+    (result,) = judged(summaries, [Target("manual", "scrapy", 6), Target("manual", "wget", 1)])
+    assert result.is_met is is_met
+
+
+def test_versions_are_compared_in_pairs_and_a_round_that_was_interrupted_is_none() -> None:
+    first = [run(OURS, seconds, number=number, cpu=0.5) for number, seconds in enumerate((1.0, 2.0, 1.0, 1.0))]
+    second = [run(OTHER, seconds, number=at, cpu=cpu) for at, (seconds, cpu) in enumerate(((2, 1), (2, 0.4), (1, 1)))]
+    assert list(ratios({"manual": "manual", "none": "not crawled"}, [*first, *second])) == [
+        "manual: 2.000 x the pages/s (pairs: 1.000 to 2.000)",
+        "        0.500 x the CPU a page (pairs: 0.500 to 1.250)",
+    ]
+    assert list(ratios({"manual": "manual"}, first)) == []
+
+
+def test_quick_is_less_of_what_was_not_said() -> None:
+    assert (parse([]).rounds, parse([]).concurrency) == (5, CrawlOptions().concurrency)
+    assert (parse(["--quick"]).rounds, parse(["--quick"]).manuals) == (1, ["postgresql"])
+    assert parse(["--quick", "--rounds", "2", "--manuals", "python"]).rounds == 2
+    assert parse(["--quick", "--manuals", "python"]).manuals == ["python"]
+    assert {"ours-stock", "ours-postgresql"}.isdisjoint(parse(["--quick"]).tools)
+    assert parse(["--against", "main"]).tools == [OURS]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--rounds 0", "--tools curl", "million --generated 3", "--against main --tools wget", "--against main --strict"],
+)
+def test_what_makes_no_sense_is_refused(words: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(words.split())
+    assert ended.value.code == 2
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two commits, `old` and `new`, in the place of the project's."""
+    root = tmp_path / "repository"
+    for name in ("crawler", "settings", "tools/bench"):
+        (root / name).mkdir(parents=True)
+        (root / name / "__init__.py").touch()
+    (root / "requirements.txt").write_text("one==1\n")
+    (root / versions.DRIVER).write_text("OLD = True\n")
+    monkeypatch.setattr(versions, "ROOT", root)
+    git("init", "--quiet")
+    commit("old")
+    (root / versions.DRIVER).unlink()
+    commit("undriven")
+    return root
+
+
+def git(*words: str) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *who, *words], cwd=versions.ROOT, check=True, capture_output=True)
+
+
+def commit(tag: str) -> None:
+    git("add", ".")
+    git("commit", "--quiet", "--message", tag)
+    git("tag", tag)
+
+
+def test_another_version_has_the_files_of_its_commit_and_the_packages_that_are_there(
+    repository: Path, tmp_path: Path
+) -> None:
+    (repository / ".env").write_text("CRAWLER_DELAY=1\n")
+    (repository / "requirements.txt").write_text("# another word about it\none==1\n")
+    there = versions.checked_out("old", tmp_path / "there", Path(sys.executable), "requirements.txt")
+    assert (there.root / versions.DRIVER).read_text() == "OLD = True\n"
+    assert (there.root / ".env").read_text() == "CRAWLER_DELAY=1\n"
+    assert there.python == Path(sys.executable)
+
+
+@pytest.mark.parametrize(("name", "why"), [("never-made", "git rev-parse failed: fatal"), ("undriven", "is too old")])
+def test_a_version_that_cannot_be_driven_is_refused(repository: Path, tmp_path: Path, name: str, why: str) -> None:
+    with pytest.raises(Unavailable, match=why):
+        versions.checked_out(name, tmp_path / "there", Path(sys.executable), "requirements.txt")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("wget") is None, reason="there is no wget here")
+def test_rounds_of_a_peer_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, drawing = tmp_path / "all.json", tmp_path / "bench.svg"
+    words = ["--tools", "wget", "--manuals", "--no-peers", "--generated", "30", "--rounds", "2"]
+    assert compare.main(parse([*words, "--json", str(file), "--chart", str(drawing)])) == 0
+    told = json.loads(file.read_text())
+    assert [(run["tool"], run["pages"], run["round"]) for run in told["runs"]] == [("wget", 30, 1), ("wget", 30, 2)]
+    assert "wget -r" in drawing.read_text()
+    assert "Generated site, 30 pages" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_a_crawl_of_ours_is_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "flat.json"
+    assert flat.main(parse(["flat", "--pages", "20", "--workers", "1", "--json", str(file)])) == 0
+    (crawl,) = json.loads(file.read_text())["crawls"]
+    assert crawl["receipt"]["fetched"] == 20
+    assert crawl["samples"][-1]["closed"] == crawl["samples"][-1]["discovered"] == 20
+    assert "70-90 %" in capsys.readouterr().out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stop", [None, signal.SIGTERM], ids=["to the end", "SIGTERM"])
+def test_two_versions_are_crawled_in_turn_and_leave_nothing_behind(tmp_path: Path, stop: int | None) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git checkout")
+    folder, told, said = tmp_path / "temporary", tmp_path / "told.json", tmp_path / "said"
+    folder.mkdir()
+    words = ["--against", "HEAD", "--manuals", "--generated", "20", "--workers", "1", "--json", str(told), "--rounds"]
+    command = [sys.executable, "-P", "-m", "tools.bench", *words, "1" if stop is None else "99"]
+    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(ROOT)}
+    with said.open("wb") as stream, subprocess.Popen(command, stderr=stream, env=environment) as process:
+        if stop is not None:
+            deadline = time.monotonic() + 100
+            while "round 1 of 99: HEAD" not in said.read_text():
+                assert time.monotonic() < deadline, said.read_text()
+                time.sleep(0.05)
+            process.send_signal(stop)
+        assert process.wait(120) == (0 if stop is None else 1)
+    assert list(folder.iterdir()) == []
+    assert not processes_of(folder)
+    runs = [(run["tool"], run["pages"]) for run in json.loads(told.read_text())["runs"]]
+    assert runs == [(OURS, 20), (OTHER, 20)][: None if stop is None else 1]
+
+
+def processes_of(folder: Path) -> list[str]:
+    """Command lines of processes that were told of this folder, as all are that a measurement starts."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder) in (process / "environ").read_text(errors="replace"):
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue  # it has ended meanwhile, or is not ours
+    return found
