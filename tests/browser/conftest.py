@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSi
 
 from crawler.accounts.login_links import make_link
 from crawler.capabilities.browser import install
+from crawler.capabilities.browser.chromium import FLAGS
 from tests import site
 from tests.conftest import free_port
 from tests.site import Site
@@ -26,6 +27,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    *(flag for flag in FLAGS if flag.startswith("--disable-features=")),  # among them pages of a window nobody sees
 ]
 
 PAINTED = """() => new Promise((done) => {

@@ -180,14 +180,15 @@ class Ledger:
         return self._world.leads_to(self._world.name(row.url), row.http_status)
 
     def _each_page_closed_for_a_reason(self, rows: Sequence[Row]) -> None:
+        options = self.options
         for row in rows:
             if row.is_closed:
-                assert self._is_justified(row), f"closed without reason: {row}"
+                assert self._is_justified(row, options), f"closed without reason: {row}"
                 assert row.given_up == (
                     Outcome(row.outcome).category is Category.FAILED or is_transient(row.http_status)
                 ), row
 
-    def _is_justified(self, row: Row) -> bool:
+    def _is_justified(self, row: Row, options: CrawlOptions) -> bool:
         name, asked_enough = self._world.name(row.url), row.attempts >= conf.max_attempts()
         match Outcome(row.outcome):
             case Outcome.ROBOTS:
@@ -195,18 +196,18 @@ class Ledger:
             case Outcome.TRAP:
                 return name.startswith(tuple(SHAPES.values()))
             case Outcome.CRASHED:
-                has_process_of_its_own = self.options.engine == SCRAPY or self._browser.crashed[name] > 0
+                has_process_of_its_own = options.engine == SCRAPY or self._browser.crashed[name] > 0
                 return row.deaths >= conf.max_attempts() or (has_process_of_its_own and asked_enough)
             case Outcome.LOST:
                 died = row.id in self._workers.suspects or self._excuses.redis_lost_something
-                return self.options.ack == EARLY and died
+                return options.ack == EARLY and died
             case Outcome.CANCELLED:
                 return self.was_cancelled
             case Outcome.EXPIRED:
                 return row.expires_at is not None
             case Outcome.LIMIT:
-                return any(options.max_pages is not None for options in self._may_have_had) or (
-                    self.options.max_depth is not None and row.depth > self.options.max_depth
+                return any(each.max_pages is not None for each in self._may_have_had) or (
+                    options.max_depth is not None and row.depth > options.max_depth
                 )
             case Outcome.EXCLUDED:
                 return self._was_left_out(row.url)
@@ -286,8 +287,8 @@ class Ledger:
 
     def _limits_are_kept(self, crawl: Crawl, rows: Sequence[Row]) -> None:
         self._the_page_limit_is_kept(crawl)
-        if self.options.max_depth is not None:
-            assert all(row.depth <= self.options.max_depth + 1 for row in rows)
+        deepest = crawl.chosen.max_depth
+        assert deepest is None or all(row.depth <= deepest + 1 for row in rows)
 
     def _the_page_limit_is_kept(self, crawl: Crawl) -> None:
         """When it is lowered, no more pages come to those that were requested or handed out by then. No process is at

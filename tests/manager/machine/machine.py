@@ -108,7 +108,8 @@ class Machine:
                 "POLL_INTERVAL_S",
                 2.0,
             ),  # when nothing is due sooner: half of the looks in a story find nothing
-            (liveness, "MS_PER_S", liveness.MS_PER_S * SLOWER),
+            # Of the scans alone: the lock of a tick lives for seconds.
+            (reconcile, "liveness", SimpleNamespace(**{**vars(liveness), "MS_PER_S": liveness.MS_PER_S * SLOWER})),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conf, "collectors", lambda: self.collectors),
             (conf, "hooks", lambda: self.hooks),
