@@ -74,14 +74,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         leave_long_out(config, items)
     shares: list[list[pytest.Item]] = [[] for _ in range(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))]
     quick = list[pytest.Item]()
+    browsing = dict[tuple[str, ...], list[pytest.Item]]()  # by package, each of which has a browser of its own
     places = dict[Path, list[pytest.Item]]()
     for item in items:
         if "browser" in item.path.parts:
-            shares[0].append(item)
+            browsing.setdefault(item.path.parts[: item.path.parts.index("browser")], []).append(item)
         elif SLOW.isdisjoint(item.path.parts):
             quick.append(item)
         else:  # a module stays together
             places.setdefault(item.path, shares[len(shares) - 1 - len(places) % max(1, len(shares) - 1)]).append(item)
+    shares[0] = [*chain.from_iterable(browsing.values()), *shares[0]]
     size = len(items) // len(shares)
     for share in shares:
         taken = max(0, size - len(share))

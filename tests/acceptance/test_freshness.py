@@ -14,7 +14,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
+from django.test.utils import override_settings
 
 from crawler.models import Schedule
 from tests.site import Reply, Request, Site, page
@@ -120,7 +122,7 @@ def test_the_second_crawl_has_the_content_of_pages_that_are_not_sent_again(
         second = crew.start(f"{site.url}/", keep=["html"], **reuse)
         receipt = crew.wait_until_finished(second)
         assert (receipt["fetched"], site.bodies.total()) == (61, bodies)
-        crew.run("python", "manage.py", "delete", str(first), "--yes")
+        within(crew, "delete", str(first), "--yes")
         after = kept(crew, second, tmp_path)
         changed = {f"{site.url}/1/3", f"{site.url}/2/9"} if bodies else set()
         assert {url for url in before if after[url] != before[url]} == changed
@@ -128,10 +130,17 @@ def test_the_second_crawl_has_the_content_of_pages_that_are_not_sent_again(
         assert not (crew.folder / "content" / str(first)).exists()
 
 
+def within(crew: Stack, *command: str) -> None:
+    """A command of the stack, with what it keeps of pages."""
+    content = {**settings.STORAGES["content"], "OPTIONS": {"location": str(crew.folder / "content")}}
+    with override_settings(STORAGES={**settings.STORAGES, "content": content}):
+        crew.within(lambda: call_command(*command))
+
+
 def kept(crew: Stack, crawl: UUID, folder: Path) -> dict[str, bytes]:
     """URL -> its HTML, as it is exported."""
     file = folder / f"{crawl}.html.zip"
-    crew.run("python", "manage.py", "export", str(crawl), "--format", "html.zip", "--output", str(file))
+    within(crew, "export", str(crawl), "--format", "html.zip", "--output", str(file))
     with zipfile.ZipFile(file) as archive:
         rows = csv.DictReader(io.StringIO(archive.read("index.csv").decode("utf-8-sig")))
         return {row["url"]: archive.read(row["file"]) for row in rows}
