@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -142,6 +143,19 @@ class Stack:
             ThreadPoolExecutor(1) as thread,
         ):
             return thread.submit(in_thread).result()
+
+    def command(self, *words: str) -> str:
+        """What `manage.py` prints on these words, without a process of its own."""
+        from django.conf import settings  # the same as below
+        from django.core.management import call_command
+
+        content = {**settings.STORAGES["content"], "OPTIONS": {"location": str(self.folder / "content")}}
+        with (
+            override_settings(STORAGES={**settings.STORAGES, "content": content}),
+            redirect_stdout(io.StringIO()) as printed,
+        ):
+            self.within(lambda: call_command(*words, stdout=printed))
+        return printed.getvalue()
 
     def connection_of(self) -> Any:
         """One of Django's to the database of the stack."""

@@ -14,9 +14,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.conf import settings
-from django.core.management import call_command
-from django.test.utils import override_settings
 
 from crawler.models import Schedule
 from tests.site import Reply, Request, Site, page
@@ -122,7 +119,7 @@ def test_the_second_crawl_has_the_content_of_pages_that_are_not_sent_again(
         second = crew.start(f"{site.url}/", keep=["html"], **reuse)
         receipt = crew.wait_until_finished(second)
         assert (receipt["fetched"], site.bodies.total()) == (61, bodies)
-        within(crew, "delete", str(first), "--yes")
+        crew.command("delete", str(first), "--yes")
         after = kept(crew, second, tmp_path)
         changed = {f"{site.url}/1/3", f"{site.url}/2/9"} if bodies else set()
         assert {url for url in before if after[url] != before[url]} == changed
@@ -130,17 +127,10 @@ def test_the_second_crawl_has_the_content_of_pages_that_are_not_sent_again(
         assert not (crew.folder / "content" / str(first)).exists()
 
 
-def within(crew: Stack, *command: str) -> None:
-    """A command of the stack, with what it keeps of pages."""
-    content = {**settings.STORAGES["content"], "OPTIONS": {"location": str(crew.folder / "content")}}
-    with override_settings(STORAGES={**settings.STORAGES, "content": content}):
-        crew.within(lambda: call_command(*command))
-
-
 def kept(crew: Stack, crawl: UUID, folder: Path) -> dict[str, bytes]:
     """URL -> its HTML, as it is exported."""
     file = folder / f"{crawl}.html.zip"
-    within(crew, "export", str(crawl), "--format", "html.zip", "--output", str(file))
+    crew.command("export", str(crawl), "--format", "html.zip", "--output", str(file))
     with zipfile.ZipFile(file) as archive:
         rows = csv.DictReader(io.StringIO(archive.read("index.csv").decode("utf-8-sig")))
         return {row["url"]: archive.read(row["file"]) for row in rows}
@@ -149,7 +139,7 @@ def kept(crew: Stack, crawl: UUID, folder: Path) -> dict[str, bytes]:
 def test_the_clock_begins_the_next_run_of_a_schedule_and_it_is_sent_nothing(crew: Stack) -> None:
     with Library().serving() as site:
         added = ("schedule", "add", f"{site.url}/", "--every", "6h", "--revisit", "--allow-private")
-        crew.within(lambda: call_command(*added))
+        crew.command(*added)
         crew.wait_for(lambda: [row["state"] for row in runs(crew)] == ["finished"])
         site.forget()
         crew.within(lambda: Schedule.objects.update(next_at=LONG_PAST))

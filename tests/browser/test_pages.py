@@ -34,7 +34,7 @@ def start_crawl(tab: Page, url: str) -> None:
 
 
 def test_from_the_login_link_to_the_finished_notice_without_a_reload(web: Web, small_site: Site, tab: Page) -> None:
-    link = web.stack.run("python", "manage.py", "login_link", "--base-url", web.base_url).stdout.strip()
+    link = web.stack.command("login_link", "--base-url", web.base_url).strip()
     press_link(tab, link)
     expect(tab).to_have_title("Crawls · Site Crawler")
     start_crawl(tab, small_site.url)

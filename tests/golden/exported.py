@@ -30,7 +30,7 @@ class Crawled:
         made = FORMATS[key]
         if made.form:  # content lies in the folder of the stack
             file = self.stack.folder / f"export.{key}"
-            self.stack.run("python", "manage.py", "export", str(self.id), "--format", key, "--output", str(file))
+            self.stack.command("export", str(self.id), "--format", key, "--output", str(file))
             return file.read_bytes()
         return self.stack.within(lambda: b"".join(_each(made(Crawl.objects.get(id=self.id), **chosen))))
 
