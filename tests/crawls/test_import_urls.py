@@ -34,7 +34,13 @@ from crawler.models import Crawl, Notice, Page
 from tests.factories import a_person
 
 HOST = "http://127.0.0.1:8801"
-MANY = 3 * import_urls.LINES_PER_TRANSACTION
+LINES_PER_TRANSACTION = 500
+MANY = 3 * LINES_PER_TRANSACTION
+
+
+@pytest.fixture(autouse=True)
+def short_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_urls, "LINES_PER_TRANSACTION", LINES_PER_TRANSACTION)
 
 
 def numbered(number: int) -> bytes:
@@ -206,12 +212,12 @@ def test_of_what_is_no_list_nothing_is_left(data: bytes, name: str, columns: Col
 
 def test_a_list_that_unpacks_to_more_than_the_limit_is_refused(settings: Any) -> None:
     settings.CRAWLER_LIST_MB = 0.1
-    small = gzip.compress(numbered(40_000))
+    small = gzip.compress(numbered(5_000))
     with pytest.raises(BadInput, match="larger than 100,000 bytes once it is unpacked"):
         loaded(small, "urls.txt.gz")
     assert not Crawl.objects.exists()
     settings.CRAWLER_LIST_MB = 0
-    assert loaded(small, "urls.txt.gz").discovered == 40_000
+    assert loaded(small, "urls.txt.gz").discovered == 5_000
 
 
 def test_a_list_beyond_what_its_owner_may_store_is_not_imported(settings: Any) -> None:
@@ -310,6 +316,7 @@ def test_a_loader_taken_for_dead_stops_when_it_comes_back() -> None:
 
 def test_a_pipe_that_is_slow_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_urls, "HEARTBEAT_INTERVAL_S", 0.01)
+    monkeypatch.setattr(import_urls, "LINES_PER_TRANSACTION", 5000)  # more than is read at a time
     reading, writing = os.pipe()
     silent = threading.Event()
 

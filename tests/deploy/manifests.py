@@ -22,7 +22,8 @@ Object = dict[str, Any]
 
 
 def documents(text: str) -> list[Object]:
-    return [document for document in yaml.safe_load_all(text) if document]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where PyYAML was built with it
+    return [document for document in yaml.load_all(text, loader) if document]
 
 
 def kustomization(folder: Path) -> Object:
