@@ -91,11 +91,6 @@ def test_a_hanging_host_takes_the_request_and_says_nothing(web: Serving) -> None
         assert request.until == float("inf")
 
 
-def test_a_refusing_host_takes_no_connection(web: Serving) -> None:
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((web.world.hosts[REFUSING].address, web.world.port))
-
-
 def test_when_a_visitor_hangs_up_that_is_written_down(web: Serving) -> None:
     host = web.world.hosts[HANGING]
     with socket.create_connection((host.address, web.world.port)) as sock:
