@@ -8,7 +8,9 @@ from tests.acceptance.test_killed import assert_complete, kill_with_children, sl
 from tests.postgresql import PostgresStack
 from tests.stack import Stack
 
-CASES = pytest.mark.parametrize("dies", [False, True], ids=["nobody dies", "one is killed"])
+CASES = pytest.mark.parametrize(
+    "dies", [pytest.param(False, id="nobody dies", marks=pytest.mark.long), pytest.param(True, id="one is killed")]
+)
 
 
 @CASES

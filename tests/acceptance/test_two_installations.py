@@ -37,12 +37,14 @@ def second(tmp_path: Path, stack: Stack) -> Iterator[Stack]:
     "command",
     [
         OWN_WORKER,
-        ("rq", "worker-pool", "-w", "crawler.worker.Worker", "crawl", "fetch", "-n", "2"),
+        pytest.param(
+            ("rq", "worker-pool", "-w", "crawler.worker.Worker", "crawl", "fetch", "-n", "2"), marks=pytest.mark.long
+        ),
         ("python", "manage.py", "rqworker", "crawl", "fetch"),
         ("python", "manage.py", "clock"),
         ("python", "-m", "crawler.launch.crawl", "http://site.test/"),
         ("python", "manage.py", "crawl", "http://127.0.0.1:8/", "--allow-private"),
-        ("python", "manage.py", "reconcile"),
+        pytest.param(("python", "manage.py", "reconcile"), marks=pytest.mark.long),
     ],
     ids=" ".join,
 )

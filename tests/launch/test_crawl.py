@@ -77,6 +77,7 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
 def test_a_wrong_password_ends_the_command_with_the_reason_and_the_right_one_goes_on(
     tmp_path: Path, redis_url: str
 ) -> None:
+    (tmp_path / "db.sqlite3").write_bytes(new_database())
     environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
     with LoginSite(5).serving() as members:
         address = [f"{members.url}/", "--allow-private", "--login-url", f"{members.url}/login"]
@@ -91,6 +92,7 @@ def test_a_wrong_password_ends_the_command_with_the_reason_and_the_right_one_goe
 
 
 def test_a_detached_crawl_starts_no_worker_of_its_own(tmp_path: Path, redis_url: str) -> None:
+    (tmp_path / "db.sqlite3").write_bytes(new_database())
     environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
     code, out, err = crawl("http://127.0.0.1:8/", "--allow-private", "--detach", **environ)
     assert (code, out) == (1, "")
@@ -177,7 +179,9 @@ def test_a_setting_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
+)
 def test_an_interrupted_crawl_takes_its_workers_with_it(
     tmp_path: Path, redis_url: str, slow_site: Site, number: signal.Signals, code: int
 ) -> None:

@@ -148,11 +148,10 @@ def test_a_port_in_use_is_one_line_and_starts_nothing(tmp_path: Path, redis_url:
 
 
 @pytest.mark.parametrize("arguments", [["--port", "0"], ["--port", "web"], ["--workers", "-1"], ["--port", "65536"]])
-def test_wrong_usage_ends_with_2(tmp_path: Path, redis_url: str, arguments: list[str]) -> None:
-    ended = subprocess.run(
-        [*COMMAND, *arguments], env=_environment(tmp_path, redis_url), capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stdout) == (2, "")
+def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        up_command.main(arguments)
+    assert (ended.value.code, capsys.readouterr().out) == (2, "")
 
 
 @pytest.mark.parametrize("has_scrapy", [True, False])

@@ -51,7 +51,9 @@ def without_settings() -> dict[str, str]:
     return {name: value for name, value in environment().items() if not name.startswith(ours)}
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["a worker", "a pool"])
+@pytest.mark.parametrize(
+    "arguments", [pytest.param((), id="a worker"), pytest.param(("-n", "2"), id="a pool", marks=pytest.mark.long)]
+)
 def test_it_reads_the_env_file(project: Path, arguments: tuple[str, ...]) -> None:
     port = free_port()
     (project / ".env").write_text(
