@@ -63,9 +63,8 @@ class MembersSite(Site):
     """With so many pages for members."""
 
     def __init__(self, members: int, latency: float) -> None:
-        super().__init__(lambda path, before: Reply(), latency)
         self._number = members
-        self.forget()
+        super().__init__(lambda path, before: Reply(), latency)
 
     def forget(self) -> None:
         super().forget()

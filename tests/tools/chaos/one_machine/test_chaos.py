@@ -130,7 +130,7 @@ def test_a_crawl_ends_exactly_though_scrapy_and_its_workers_are_killed(grounds: 
     planned = (Planned("kill-scrapy", 0.1, 1), Planned("kill-scrapy-worker", 0.4, 2), Planned("kill-scrapy", 0.5, 3))
     expected, said = walked(grounds.site, CONTENT), list[str]()
     through_scrapy = replace(grounds, runs_scrapy=True)
-    schedule = MachineSchedule(6, planned, (STOCK, OWN, *through_scrapy.more))
+    schedule = MachineSchedule(8, planned, (STOCK, OWN, *through_scrapy.more))
     evidence = run(through_scrapy, schedule, len(expected.hits), said.append)
     assert judge(evidence, expected, batch_pages()).faults == [], "\n".join(said)
     assert [struck.kind for struck in evidence.struck] == [each.kind for each in planned], said
