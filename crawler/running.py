@@ -43,7 +43,7 @@ LOCK_TIMEOUT_S = 2.0  # a command that reads the file holds its lock for an inst
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningInstallation:
     """An installation that runs."""
 
     address: str  # of the web server, such as http://127.0.0.1:8000
@@ -62,7 +62,7 @@ def announced(
     """Leave the note for the time of this block. A second installation on the same data folder leaves none."""
     salt = secrets.token_hex(16)
     digests = {name: _digest(salt, value) for name, value in settings.items()}
-    note = Running(address, _digest(salt, redis_url), digests, salt)
+    note = RunningInstallation(address, _digest(salt, redis_url), digests, salt)
     file = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         is_ours = _locked(file, timeout)
@@ -78,7 +78,7 @@ def announced(
         os.close(file)
 
 
-def running(folder: Path) -> Running | None:
+def running(folder: Path) -> RunningInstallation | None:
     """The installation that runs on this data folder; None if there is none, or its note cannot be read."""
     try:
         file = os.open(folder / FILE, os.O_RDONLY)
@@ -104,16 +104,16 @@ def settings_of_workers(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def lacking(note: Running, environment: Mapping[str, str]) -> list[str]:
+def lacking(note: RunningInstallation, environment: Mapping[str, str]) -> list[str]:
     """The settings in this environment that the workers of a running installation do not have, or not with this
     value."""
     given = settings_of_workers(environment)
     return sorted(name for name, value in given.items() if note.settings.get(name) != note.digest(value))
 
 
-def _read(file: int) -> Running | None:
+def _read(file: int) -> RunningInstallation | None:
     try:
-        return Running(**json.loads(os.read(file, 1 << 20)))
+        return RunningInstallation(**json.loads(os.read(file, 1 << 20)))
     except (OSError, ValueError, TypeError):  # it is being written, or of another version
         return None
 

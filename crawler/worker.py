@@ -205,7 +205,7 @@ class Worker(SimpleWorker):
 
     def _should_recycle(self) -> bool:
         """Whether it should make place for a new one."""
-        return self._lane.is_worn() or needs_restart(self._jobs_done, time.monotonic() - self._started_at)
+        return self._lane.should_recycle() or needs_restart(self._jobs_done, time.monotonic() - self._started_at)
 
     def request_stop(self, signum: int, frame: Any) -> None:
         """As RQ's, but exits within STOP_SECONDS; see `core.installation.deployment`."""

@@ -27,12 +27,12 @@ class _Visit:
         self._url, self._dies, self._is_answered = url, dies, False
         self._status = 0
 
-    def next(self, seconds: float) -> messages.Request | messages.Seen:
+    def next(self, seconds: float) -> messages.Request | messages.PageDone:
         if self._dies:
             raise driver.ScrapyEnded(driver.ENDED)
         if not self._is_answered:
             return messages.Request(page=1, request=1, method="GET", url=self._url)
-        return messages.Seen(page=1, request=1, status=self._status)
+        return messages.PageDone(page=1, request=1, status=self._status)
 
     def answer(self, request: int, *, status: int = 0, **more: object) -> None:
         self._is_answered, self._status = True, status

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from crawler.core.channels import webhook
-from crawler.core.channels.kind import Message, Signing
+from crawler.core.channels.kind import Message, SigningContext
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import OF_PAGES, Event
 from crawler.exports.rows import KEYS
@@ -103,4 +103,4 @@ def test_the_way_to_check_a_signature_works() -> None:
 
 def signed_at(now: float, secret: str, body: bytes) -> dict[str, str]:
     message = Message(id="1", event="crawl.finished", crawl="", receipt={}, subject="", text="")
-    return webhook.headers(message, body, Signing("", now, (secret,)))
+    return webhook.headers(message, body, SigningContext("", now, (secret,)))

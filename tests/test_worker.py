@@ -19,12 +19,12 @@ from crawler.queueing.queues import StopRequest
 from crawler.worker import MIN_LIFETIME_S, Worker, memory_mb, needs_restart
 
 
-def test_it_is_worn_after_so_many_jobs(settings: Any) -> None:
+def test_it_is_recycled_after_so_many_jobs(settings: Any) -> None:
     settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, 10_000
     assert [needs_restart(jobs, 1.0) for jobs in (0, 99, 100)] == [False, False, True]
 
 
-def test_it_is_worn_when_it_takes_up_too_much_and_lived_for_a_while(settings: Any) -> None:
+def test_it_is_recycled_when_it_takes_up_too_much_and_lived_for_a_while(settings: Any) -> None:
     settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, memory_mb() / 2
     assert [needs_restart(1, seconds) for seconds in (0.0, MIN_LIFETIME_S - 1, MIN_LIFETIME_S)] == [False, False, True]
 

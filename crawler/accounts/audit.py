@@ -34,7 +34,7 @@ class Person(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Acting:
+class Actor:
     """The actor of the following actions."""
 
     via: str
@@ -43,12 +43,12 @@ class Acting:
     name: str = ""  # of an actor without an account
 
 
-_SYSTEM_ACTOR = Acting(SYSTEM)
-_acting: ContextVar[Acting] = ContextVar("acting", default=_SYSTEM_ACTOR)
+_SYSTEM_ACTOR = Actor(SYSTEM)
+_acting: ContextVar[Actor] = ContextVar("acting", default=_SYSTEM_ACTOR)
 
 
 @contextmanager
-def acting(who: Acting) -> Iterator[None]:
+def acting(who: Actor) -> Iterator[None]:
     """Actions in this context are by this actor."""
     token = _acting.set(who)
     try:
@@ -69,7 +69,7 @@ def address() -> str:
 
 def by_command() -> Any:
     """Actions in this context are by the user of this machine who runs the command."""
-    return acting(Acting(COMMAND, name=os_user()))
+    return acting(Actor(COMMAND, name=os_user()))
 
 
 def note(

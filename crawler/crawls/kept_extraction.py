@@ -46,7 +46,7 @@ from crawler.queueing.duties import NOTHING, DutyResult, Scan
 from crawler.storage import fields, queries
 from crawler.storage.content.kept import content_by
 from crawler.storage.content.objects import ObjectMissing, Reader
-from crawler.storage.fields import Reading
+from crawler.storage.fields import ExtractedFields
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,7 @@ class _Step:
     seen: int = 0
     missing: int = 0
     failed: int = 0
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[ExtractedFields] = field(default_factory=list)
 
 
 def _step(row: KeptExtraction) -> None:
@@ -210,7 +210,7 @@ def _read_pages(crawl: Crawl, pages: Sequence[Page]) -> _Step:
     return step
 
 
-def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Reader) -> Reading | None:
+def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Reader) -> ExtractedFields | None:
     """What the rules and capabilities find; None if there is no kept HTML that can be read."""
     place = facts.kept.get(HTML)
     if not isinstance(place, list):
@@ -236,7 +236,7 @@ def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Re
         result = msgspec.structs.replace(result, facts=_extracted(html, page.url, rules))
     for page_reader in page_readers():
         result = page_reader.read(str(page.crawl_id), result, page.url, html)
-    return Reading(page.id, place, result.facts.fields, result.facts.notes, result.hooks)
+    return ExtractedFields(page.id, place, result.facts.fields, result.facts.notes, result.hooks)
 
 
 def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> PageMetadata:

@@ -15,7 +15,7 @@ from crawler.core.urls.normalise import key_of
 from crawler.fetcher.connection_slot import END_MARGIN_S, ConnectionSlot
 from crawler.frontier.host_limiter import POLICY_RECHECK_S, HostLimiter, HostPolicy, SlotResult
 from crawler.frontier.host_state import HostStates
-from crawler.http.errors import Aborted
+from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import sleep
 from crawler.queueing import queues
 
@@ -150,7 +150,7 @@ class HostSlot:
             if limited.at > until:
                 return False
             if queues.stop_request.is_set():
-                raise Aborted
+                raise RequestAborted
             sleep(max(0.0, limited.at - self._now()))
         return True
 

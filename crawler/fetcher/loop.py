@@ -28,7 +28,7 @@ from crawler.fetcher.slot_watch import SlotWatch
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.leases import Heartbeat
 from crawler.http import memory_budget
-from crawler.http.errors import Aborted
+from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import EventLoop
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
@@ -198,7 +198,9 @@ class _Job:
         another kind of job waits."""
         now = time.monotonic()
         self._idle_since = self._idle_since or now
-        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S or self._lane.is_worn()
+        is_late = (
+            now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S or self._lane.should_recycle()
+        )
         if is_late or queues.stop_request.is_set():
             return False
         batch, others_wait = stealer.take_next()
@@ -223,7 +225,7 @@ class _Job:
         for session, number in self._schedule.clear():
             self._end_slice(session, number)
         if now is Phase.ABORT:
-            self._loop.throw(Aborted)
+            self._loop.throw(RequestAborted)
         for session in self._sessions:
             session.result_buffer.flush_ended()
         return now
@@ -238,7 +240,7 @@ class _Job:
                 self._look_for_stop()
         if queues.stop_request.is_set():
             return
-        has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._lane.is_worn()
+        has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._lane.should_recycle()
         has_room = self._has_slots or len(self._schedule) + self._running <= self._places * 3 // 4
         has_room = has_room and len(self._sessions) < self._max_batches
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0

@@ -9,7 +9,7 @@ from itertools import count
 
 from crawler.fetcher.session import FetchSession
 
-Waiting = tuple[FetchSession, int]
+WaitingSlice = tuple[FetchSession, int]
 """A slice: its session, and its number there."""
 
 
@@ -19,8 +19,8 @@ class SliceSchedule:
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, FetchSession, int]] = []  # moment, entry, session, number
-        self._entries: dict[Waiting, int] = {}  # the entry of the heap that counts; older ones are left there
-        self._by_host: dict[str, deque[Waiting]] = defaultdict(deque)  # those that wait for a slot, or did
+        self._entries: dict[WaitingSlice, int] = {}  # the entry of the heap that counts; older ones are left there
+        self._by_host: dict[str, deque[WaitingSlice]] = defaultdict(deque)  # those that wait for a slot, or did
         self._numbers = count()
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class SliceSchedule:
 
     def note_free_slot(self, host: str) -> None:
         """A slot of this host is free: the slice that has waited longest for one is due now."""
-        waiting = self._by_host.pop(host, deque[Waiting]())
+        waiting = self._by_host.pop(host, deque[WaitingSlice]())
         while waiting:
             session, number = waiting.popleft()
             if (session, number) in self._entries:
@@ -57,7 +57,7 @@ class SliceSchedule:
         if waiting:
             self._by_host[host] = waiting
 
-    def clear(self) -> Iterator[Waiting]:
+    def clear(self) -> Iterator[WaitingSlice]:
         """Every slice, which no longer waits."""
         waiting, self._entries = tuple(self._entries), {}
         self._heap.clear()

@@ -22,7 +22,7 @@ from crawler.fetcher.pool import PooledConnection
 from crawler.fetcher.robots_check import RobotsChecker
 from crawler.frontier.host_state import FailureStreak
 from crawler.http.client import HttpFetcher
-from crawler.http.errors import Aborted
+from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import sleep
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class SliceRun:
                 return None
             try:
                 answer = self._fetch(task)
-            except Aborted:
+            except RequestAborted:
                 self._is_aborted = True
                 if not self.slot.is_valid():
                     log.warning("a request to %s was ended: Redis did not confirm in time that it may go on", self.host)
@@ -171,12 +171,12 @@ class SliceRun:
             if not isinstance(answer, RateLimited):
                 self._note(answer, task.url)
             return answer
-        except (RedisError, BaseTimeoutException, Aborted):
+        except (RedisError, BaseTimeoutException, RequestAborted):
             raise  # Redis is down, or RQ ends this job, or its worker is shutting down: not caused by the page
         except MissingHere as error:  # the page is handed back; a worker that has it will come
             log.warning("a page waits for another worker: %s", error)
             sleep(MISSING_PAUSE_S)
-            raise Aborted from error
+            raise RequestAborted from error
         except (SealBroken, CannotWork) as error:  # such as another SECRET_KEY here than the manager's
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:

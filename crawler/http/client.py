@@ -22,7 +22,7 @@ from crawler.http.body import BodyPolicy
 from crawler.http.connection import Trust, no_trust, public_trust
 from crawler.http.connector import Gateway, Route
 from crawler.http.cookies import Cookies
-from crawler.http.errors import Aborted, one_line
+from crawler.http.errors import RequestAborted, one_line
 from crawler.http.exchange_sender import ExchangeSender
 from crawler.http.fetcher import (
     NOTHING,
@@ -132,11 +132,11 @@ class HttpFetcher:
     def serve(self, on_sent: Callable[[], None], may_continue: Callable[[], bool] | None = None) -> None:
         """Call `on_sent` for every request, right after its bytes were written to the socket and before the response:
         twice in one `get` if a pooled connection had been closed. A request goes on only while it `may_continue`, which
-        is asked before each step; else it raises Aborted."""
+        is asked before each step; else it raises RequestAborted."""
         self._exchange.on_sent, self._exchange.may_continue = on_sent, may_continue
 
     def abort(self) -> None:
-        """Reset all connections, so that a request under way raises Aborted; called by any thread."""
+        """Reset all connections, so that a request under way raises RequestAborted; called by any thread."""
         self._exchange.abort()
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class HttpFetcher:
         self._exchange.begin(address, seconds)
         result = self._top.send(Call(request, origin_of(address), body_policy, anonymous))
         if self._exchange.is_aborted:  # what came of it says nothing about the server
-            raise Aborted
+            raise RequestAborted
         return replace(result, elapsed_ms=self._exchange.elapsed_ms())
 
 

@@ -14,7 +14,7 @@
         └── InvalidResponse   what arrived cannot be read as an HTTP response
 
 Exceptions of the system are looked up in a table. An exception that is not in `FETCH_ERRORS` is a bug and is not
-caught; `Aborted` is neither.
+caught; `RequestAborted` is neither.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class InvalidResponse(FetchError):
     outcome = Outcome.MALFORMED
 
 
-class Aborted(Exception):
+class RequestAborted(Exception):
     """This process gave up the request: not an error of the server, so it has no outcome."""
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from crawler.core.urls.normalise import host_of
 from crawler.http.body import BodyPolicy
 from crawler.http.cookies import Cookies, redacted, without_value
-from crawler.http.errors import Aborted, FetchTimeout, one_line
+from crawler.http.errors import FetchTimeout, RequestAborted, one_line
 from crawler.http.fetcher import FetchResult
 from crawler.http.proxies import Proxies
 from crawler.http.request import Exchange
@@ -123,5 +123,5 @@ class ProxyLayer:
     def _has_time(self) -> bool:
         try:
             return self._exchange.time_left(self._exchange.limits.total_seconds) > 0
-        except (FetchTimeout, Aborted):
+        except (FetchTimeout, RequestAborted):
             return False

@@ -11,7 +11,7 @@ from crawler.core.access.credentials import Credentials, is_own, request_headers
 from crawler.core.urls.normalise import origin_of
 from crawler.http.cookies import Cookies
 from crawler.http.encodings import ACCEPTED
-from crawler.http.errors import Aborted, FetchTimeout
+from crawler.http.errors import FetchTimeout, RequestAborted
 from crawler.http.event_loop import STALL_S, Task, sleep
 from crawler.http.fetcher import Limits
 from crawler.http.resettable import ResettableSocket
@@ -75,7 +75,7 @@ class Exchange:
 
     def abort(self) -> None:
         """End the request under way, and connections that are idle; called by any thread. What waits for a socket goes
-        on at once, and each further step raises Aborted."""
+        on at once, and each further step raises RequestAborted."""
         if self.is_aborted:
             return
         self.is_aborted = True  # first: a socket that is opened meanwhile is not used
@@ -83,13 +83,13 @@ class Exchange:
             sock.reset()
 
     def check(self) -> None:
-        """Raises Aborted if the request was aborted, or may not continue."""
+        """Raises RequestAborted if the request was aborted, or may not continue."""
         if self.is_aborted or (self.may_continue is not None and not self.may_continue()):
-            raise Aborted
+            raise RequestAborted
 
     def time_left(self, seconds: float) -> float:
         """The timeout of the next step: `seconds`, or the rest of the total time if that is less. Raises FetchTimeout
-        and Aborted."""
+        and RequestAborted."""
         self.check()
         left = self._began + self._total_seconds - self._clock()
         if left <= 0:

@@ -45,7 +45,7 @@ job_guard.install()
 _UNESCAPED = re.compile(r"<%=(?!.*\.html\(\) *%>)")  # those are escaped already
 
 
-class Escaping(Extension):
+class EscapeExtension(Extension):
     """Escapes values in the dashboard's Underscore templates, such as the traceback of a job, which may quote a crawled
     site: "<%=" inserts markup, "<%-" escapes (https://underscorejs.org/#template)."""
 
@@ -55,7 +55,7 @@ class Escaping(Extension):
 
 @web.blueprint.record_once  # type: ignore[untyped-decorator]
 def _escape(setup: Any) -> None:
-    setup.app.jinja_env.add_extension(Escaping)
+    setup.app.jinja_env.add_extension(EscapeExtension)
 
 
 @web.blueprint.after_request  # type: ignore[untyped-decorator]
@@ -84,8 +84,8 @@ def _refuse_job(error: job_guard.JobRefused) -> Response:
 
 
 def check_version(found: str) -> None:
-    """ImproperlyConfigured unless it is the version whose templates `Escaping` was written for: those of another one
-    may insert values in another way."""
+    """Raises ImproperlyConfigured unless `EscapeExtension` was written for the templates of this version: another
+    version may insert values in another way."""
     if found != VERSION:
         raise ImproperlyConfigured(
             f"rq-dashboard {found} is installed, but only the pages of {VERSION} are known to be escaped. "

@@ -91,7 +91,7 @@ class PacedSocket:
 
 
 @dataclass
-class _Lingering:
+class _LingeringConnection:
     """A connection whose response has been sent."""
 
     sock: socket.socket
@@ -105,7 +105,7 @@ class DeadlineWorker(ThreadWorker):  # type: ignore[misc]  # it has no types
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._receiving = dict[Connection, None]()  # in the order in which they began to send
-        self._lingering = dict[int, _Lingering]()
+        self._lingering = dict[int, _LingeringConnection]()
         self._uploads = 0
         self._uploads_waiting = deque[Connection]()
         self._own_threads = dict[bytes, ThreadPoolExecutor]()
@@ -256,7 +256,7 @@ class DeadlineWorker(ThreadWorker):  # type: ignore[misc]  # it has no types
             return
         if len(self._lingering) >= MAX_LINGERING:
             self._end(next(iter(self._lingering.values())))
-        self._lingering[sock.fileno()] = _Lingering(sock, time.monotonic() + LINGER_S)
+        self._lingering[sock.fileno()] = _LingeringConnection(sock, time.monotonic() + LINGER_S)
 
     def _drain(self, sock: socket.socket) -> None:
         lingering = self._lingering[sock.fileno()]
@@ -270,7 +270,7 @@ class DeadlineWorker(ThreadWorker):  # type: ignore[misc]  # it has no types
         if not data or lingering.drained > LINGER_BYTES:
             self._end(lingering)
 
-    def _end(self, lingering: _Lingering) -> None:
+    def _end(self, lingering: _LingeringConnection) -> None:
         del self._lingering[lingering.sock.fileno()]
         self.poller.unregister(lingering.sock)
         lingering.sock.close()

@@ -23,7 +23,7 @@ from crawler.management.base import SERVICE_ERRORS, in_one_line, no_worker
 from crawler.models import Crawl, Delivery
 from crawler.queueing.workers import live_workers
 from crawler.reports.diagnosis import STILL_SECONDS, waits_because
-from crawler.reports.diagnosis_facts import Held, held
+from crawler.reports.diagnosis_facts import HoldCause, held
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -90,7 +90,7 @@ class WaitEnd(Enum):
     STOPPED = "a signal was received"
 
 
-class Waiting:
+class CrawlWait:
     """Waits for one crawl. `show` gets each new state; `note` gets messages for the user, each once; `show_reason` gets
     the reason while no page closes, and "" once one does."""
 
@@ -142,7 +142,7 @@ class Waiting:
         self._once(hold.why or PAUSED_ELSEWHERE)
         return None
 
-    def _judge(self, hold: Held) -> WaitEnd | None:
+    def _judge(self, hold: HoldCause) -> WaitEnd | None:
         """HELD if only a person can end this hold; a shortage has to last for a while first."""
         now = time.monotonic()
         if not hold.needs_person:

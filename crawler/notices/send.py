@@ -14,7 +14,7 @@ from django.core.mail import BadHeaderError, EmailMessage
 
 from crawler import clock, conf
 from crawler.core.channels.catalogue import CHANNELS
-from crawler.core.channels.kind import ChannelKind, Message, Signing
+from crawler.core.channels.kind import ChannelKind, Message, SigningContext
 from crawler.core.errors import CrawlerError
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.text.sanitize import lines, one_line
@@ -88,7 +88,10 @@ def post(
 ) -> str:
     """Post a message; returns the receiver's response in one line, or raises TransportError."""
     body = json.dumps(kind.content(message)).encode()
-    headers = {"Content-Type": "application/json", **kind.headers(message, body, Signing(secret, now(), own_secrets))}
+    headers = {
+        "Content-Type": "application/json",
+        **kind.headers(message, body, SigningContext(secret, now(), own_secrets)),
+    }
     return _judge(poster.post(url, body, headers))
 
 

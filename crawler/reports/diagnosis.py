@@ -23,9 +23,9 @@ from crawler.queueing import queues
 from crawler.reports.cause_text import wait_text
 from crawler.reports.diagnosis_facts import (
     SHOWN,
-    BatchSeen,
-    HostJudged,
-    Seen,
+    BatchState,
+    HostStatus,
+    RedisState,
     facts_of,
     observe,
     oddities,
@@ -108,14 +108,14 @@ def _open_rows(crawl: Crawl) -> list[Page]:
     return list(Page.objects.filter(crawl=crawl, status=Page.OPEN).order_by("id")[:SHOWN])
 
 
-def _open_pages(crawl: Crawl, rows: Sequence[Page], seen: Seen | None, now: float) -> list[Plain]:
+def _open_pages(crawl: Crawl, rows: Sequence[Page], seen: RedisState | None, now: float) -> list[Plain]:
     parents = {row.parent_id for row in rows if row.parent_id is not None}
     found_on = dict(Page.objects.filter(id__in=parents).values_list("id", "url"))
     holders = {page: batch for batch in (seen.batches if seen else ()) for page in batch.open_ids}
     return [_open_page(row, found_on.get(row.parent_id or 0, ""), holders.get(row.id), now) for row in rows]
 
 
-def _open_page(row: Page, found_on: str, batch: BatchSeen | None, now: float) -> Plain:
+def _open_page(row: Page, found_on: str, batch: BatchState | None, now: float) -> Plain:
     return {
         "id": row.id,
         "url": row.url,
@@ -132,7 +132,7 @@ def _open_page(row: Page, found_on: str, batch: BatchSeen | None, now: float) ->
     }
 
 
-def _batch(batch: BatchSeen, now: float) -> Plain:
+def _batch(batch: BatchState, now: float) -> Plain:
     return {
         "id": batch.lease.batch,
         "hold": batch.hold.value,
@@ -146,7 +146,7 @@ def _batch(batch: BatchSeen, now: float) -> Plain:
     }
 
 
-def _host(host: HostJudged) -> Plain:
+def _host(host: HostStatus) -> Plain:
     wait = host.wait
     return {
         "host": wait.host,
@@ -165,7 +165,7 @@ def _host(host: HostJudged) -> Plain:
     }
 
 
-def _manager(seen: Seen) -> Plain:
+def _manager(seen: RedisState) -> Plain:
     looked = seen.snapshot
     return {
         "doing": seen.manager.value,
@@ -178,7 +178,7 @@ def _manager(seen: Seen) -> Plain:
     }
 
 
-def _given_up(crawl: Crawl, seen: Seen) -> list[Plain]:
+def _given_up(crawl: Crawl, seen: RedisState) -> list[Plain]:
     newest = dict(seen.newly_given_up)
     rows = Page.objects.in_bulk(newest)
     return [

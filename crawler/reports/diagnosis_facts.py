@@ -59,7 +59,7 @@ from crawler.storage.database import silent_lock
 
 
 @dataclass(frozen=True)
-class Held:
+class HoldCause:
     """What holds a crawl."""
 
     why: str = ""  # as users read it; "" = nothing holds it, or a user paused it
@@ -72,20 +72,20 @@ def held_because(crawl: Crawl, now: float) -> str:
     return held(crawl, now).why
 
 
-def held(crawl: Crawl, now: float) -> Held:
+def held(crawl: Crawl, now: float) -> HoldCause:
     """What holds a crawl, running or paused."""
     state = State(crawl.state)
     if state not in {State.RUNNING, State.PAUSED}:
-        return Held()
+        return HoldCause()
     short, until = shortage_for(crawl), crawl.held_until
     if state is State.RUNNING:
         if short is None:
-            return Held()
-        return Held(waits_for(short), HoldReason.CAPACITY, needs_person(HoldReason.CAPACITY, short))
+            return HoldCause()
+        return HoldCause(waits_for(short), HoldReason.CAPACITY, needs_person(HoldReason.CAPACITY, short))
     has_credentials = encryption.is_readable(crawl.sealed) or not crawl.tallies.open
     reason = hold_reason(until, short, now, has_credentials=has_credentials, pause_reason=crawl.pause_reason)
     ends = f"on {until.day} {until:%b %Y, %H:%M} UTC" if until else ""
-    return Held(hold_message(reason, short, ends, crawl.pause_reason), reason, needs_person(reason, short))
+    return HoldCause(hold_message(reason, short, ends, crawl.pause_reason), reason, needs_person(reason, short))
 
 
 def shortage_for(crawl: Crawl) -> Shortage | None:
@@ -160,7 +160,7 @@ LATELY = 10.0  # seconds; recent activity shows that workers live although RQ li
 
 
 @dataclass(frozen=True)
-class BatchSeen:
+class BatchState:
     lease: Lease
     look_at: float  # epoch seconds of the next check
     hold: Hold
@@ -177,20 +177,20 @@ class BatchSeen:
 
 
 @dataclass(frozen=True)
-class HostJudged:
+class HostStatus:
     seen: LaneSnapshot
     wait: HostWait
 
 
 @dataclass(frozen=True)
-class Seen:
+class RedisState:
     """The state of a crawl in Redis."""
 
     snapshot: Snapshot
     queued: Mapping[str, set[str]]  # queue -> jobs
     workers: Mapping[str, int]  # queue -> workers
-    batches: Sequence[BatchSeen]
-    hosts: Sequence[HostJudged]
+    batches: Sequence[BatchState]
+    hosts: Sequence[HostStatus]
     held_up: Sequence[HostWait]  # the hosts of dispatched pages, if a worker must wait for each
     given_up: int
     newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
@@ -207,7 +207,7 @@ class Seen:
         return manager_of(silent_for=silent_for, is_coming=is_fresh or is_queued)
 
 
-def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tuple[Seen | None, str]:
+def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tuple[RedisState | None, str]:
     """The state in Redis; None and the error when it does not respond. Of the crawls that use a host's connections only
     `visible` ones are named."""
     try:
@@ -217,7 +217,7 @@ def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tupl
         return None, (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
+def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> RedisState:
     batch_queues = queues.batch_queues()
     queued = {name: queues.queued(name) for name in (queues.CRAWL, *batch_queues)}
     seen = take_snapshot(frontier, SHOWN)
@@ -225,7 +225,7 @@ def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
     started = {job for name in batch_queues for job in queues.started(name)}
     batches = [_batch(crawl, lease, look_at, seen, sent, started) for lease, look_at in seen.leases]
     judge = _Judge(crawl, seen, frontier, visible)
-    return Seen(
+    return RedisState(
         snapshot=seen,
         queued=queued,
         workers=listeners(queues.CRAWL, *batch_queues),
@@ -245,11 +245,11 @@ def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
 
 def _batch(
     crawl: Crawl, lease: Lease, look_at: float, seen: Snapshot, queued: set[str], started: set[str]
-) -> BatchSeen:
+) -> BatchState:
     look_in = look_at - seen.now
     missed_for = None if lease.absent_since is None else seen.now - lease.absent_since
     ids = [page for _, pages_of_slice in lease.slices.values() for page in pages_of_slice]
-    return BatchSeen(
+    return BatchState(
         lease=lease,
         look_at=look_at,
         hold=hold_of(
@@ -265,13 +265,13 @@ def _batch(
     )
 
 
-def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostJudged]:
+def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostStatus]:
     """When each host may be requested: by this crawl's queue or by the host limiter, whichever is later."""
     first_pages = [host.first_page for host in seen.hosts if host.first_page is not None]
     found = Page.objects.filter(crawl=crawl, id__in=first_pages).values_list("id", "error", "attempts")
     tried = {page: (error.rstrip("."), attempts) for page, error, attempts in found}
     judged = [
-        HostJudged(
+        HostStatus(
             lane,
             judge.wait(
                 lane.host,
@@ -287,7 +287,7 @@ def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostJudged]:
     return sorted(judged, key=lambda host: host.wait.next_in)
 
 
-def _held_up(batches: Sequence[BatchSeen], judge: _Judge) -> list[HostWait]:
+def _held_up(batches: Sequence[BatchState], judge: _Judge) -> list[HostWait]:
     """The hosts of dispatched pages, if a worker must wait for each of them; none if it can request one."""
     pages = Counter[str]()
     for batch in batches:
@@ -380,7 +380,7 @@ class _Judge:
         return {str(crawl.id): crawl.site for crawl in self._visible.filter(pk__in=ids)} if ids else {}
 
 
-def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
+def facts_of(crawl: Crawl, seen: RedisState | None, rows: int, now: float) -> Facts:
     """The number of open pages: `rows` found in the table, or beyond SHOWN the crawl's counters."""
     tallies, deadline = crawl.tallies, crawl.chosen.deadline
     next_expiry = queries.next_expiry(crawl.id)
@@ -410,7 +410,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
     return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)
 
 
-def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Facts:
+def _with_queue_side(facts: Facts, crawl: Crawl, seen: RedisState, now: float) -> Facts:
     looked, lane = seen.snapshot, base_lane(crawl.chosen)
     return replace(
         facts,
@@ -437,7 +437,7 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
     )
 
 
-def _stirred(crawl: Crawl, seen: Seen, now: float) -> bool:
+def _stirred(crawl: Crawl, seen: RedisState, now: float) -> bool:
     """Whether workers are active, although RQ may not list them after Redis was flushed."""
     if seen.manager is Manager.WORKING or any(batch.hold is Hold.FETCHING for batch in seen.batches):
         return True

@@ -24,7 +24,7 @@ _REPLACE = Statement(
 
 
 @dataclass(frozen=True)
-class Reading:
+class ExtractedFields:
     """What was extracted from the kept HTML of one page."""
 
     page: int
@@ -39,7 +39,7 @@ def lock(crawl: UUID) -> None:
     Crawl.objects.select_for_update().filter(id=crawl).first()
 
 
-def replace(crawl: UUID, readings: Sequence[Reading]) -> None:
+def replace(crawl: UUID, readings: Sequence[ExtractedFields]) -> None:
     """Replace the fields of these pages, within the caller's transaction, which has locked the crawl's row. A page that
     was fetched again since its HTML was read keeps the fields it has."""
     known = dict(PageFacts.objects.filter(page_id__in=[one.page for one in readings]).values_list("page_id", "kept"))

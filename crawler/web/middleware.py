@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from crawler import conf
 from crawler.accounts import audit
-from crawler.accounts.audit import API, WEB, Acting
+from crawler.accounts.audit import API, WEB, Actor
 from crawler.accounts.logins import note_use
 from crawler.core.access.client_address import address_of
 
@@ -27,7 +27,7 @@ class RecordActor:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         via = API if request.path_info.startswith(API_ROOT) else WEB
-        with audit.acting(Acting(via, client_address(request), lambda: _actor(request))):
+        with audit.acting(Actor(via, client_address(request), lambda: _actor(request))):
             response = self._get_response(request)
         session = request.session
         if session.accessed and _is_user_action(request):

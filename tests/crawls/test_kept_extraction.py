@@ -202,7 +202,7 @@ def test_a_page_with_which_workers_die_is_left_out_and_the_others_are_not(
 @pytest.mark.site(PAGES)
 def test_a_page_that_was_fetched_again_meanwhile_keeps_its_fields(kept: Bench) -> None:
     facts = PageFacts.objects.get(crawl=kept.crawl, page__url__endswith="/kettle")
-    reading = fields.Reading(facts.page_id, ["another object", 0, 1], {"heading": "old"}, {})
+    reading = fields.ExtractedFields(facts.page_id, ["another object", 0, 1], {"heading": "old"}, {})
     fields.replace(kept.crawl.id, [reading])
     assert extracted(kept)["/kettle"] == {"heading": "A kettle"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
-from crawler.http.errors import Aborted
+from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import EventLoop
 from crawler.http.fetcher import FetchResult, Limits
 from tests.http.asking import HEAD, LOOPBACK
@@ -30,7 +30,7 @@ def given_up(url: str, when: Callable[[], bool]) -> list[FetchResult]:
         while not fetched and not when():
             assert time.monotonic() < deadline
             loop.run(0.01)
-        loop.throw(Aborted)
+        loop.throw(RequestAborted)
     return fetched
 
 
@@ -49,7 +49,7 @@ SLOW = pytest.mark.parametrize(
 
 @SLOW
 def test_it_is_given_up_while_the_server_takes_its_time(reply: Reply) -> None:
-    with Server({"/": reply}) as server, pytest.raises(Aborted):
+    with Server({"/": reply}) as server, pytest.raises(RequestAborted):
         given_up(f"{server.origin}/", lambda: bool(server.requests))
     assert len(server.requests) == 1  # the connection was not found closed, and not asked a second time
 
@@ -67,7 +67,7 @@ def test_it_is_given_up_while_it_connects() -> None:
                 sock.connect_ex(where)
             began = threading.Event()
             threading.Timer(0.3, began.set).start()  # into the connection, as far as can be told
-            with pytest.raises(Aborted):
+            with pytest.raises(RequestAborted):
                 given_up(f"http://127.0.0.1:{where[1]}/", began.is_set)
         finally:
             for sock in waiting:
@@ -75,7 +75,7 @@ def test_it_is_given_up_while_it_connects() -> None:
 
 
 def test_it_is_given_up_within_the_tls_handshake() -> None:
-    with Server({}, greeting=b"") as server, pytest.raises(Aborted):
+    with Server({}, greeting=b"") as server, pytest.raises(RequestAborted):
         given_up(f"https://127.0.0.1:{server.port}/", lambda: server.connections == 1)
 
 
@@ -110,7 +110,7 @@ def test_another_thread_ends_it_and_wakes_the_task(reply: Reply) -> None:
         loop.spawn(lambda: fetcher.get(f"{server.origin}/"))
         aborting(fetcher, lambda: bool(server.requests)).start()
         began = time.monotonic()
-        with pytest.raises(Aborted):
+        with pytest.raises(RequestAborted):
             run_until(loop, began + LONG / 4)
     assert time.monotonic() - began < LONG / 4
     assert len(server.requests) == 1
@@ -119,7 +119,7 @@ def test_another_thread_ends_it_and_wakes_the_task(reply: Reply) -> None:
 def test_another_thread_ends_it_outside_a_loop() -> None:
     with Server({"/": Reply(then=Then.STALL)}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher:
         aborting(fetcher, lambda: bool(server.requests)).start()
-        with pytest.raises(Aborted):
+        with pytest.raises(RequestAborted):
             fetcher.get(f"{server.origin}/")
 
 
@@ -138,7 +138,7 @@ def test_a_request_that_may_not_continue_is_not_sent(steps: int) -> None:
     sent: list[str] = []
     with Server({"/": page("<p>there")}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher:
         fetcher.serve(lambda: sent.append("/"), lambda: next(answers, False))
-        with pytest.raises(Aborted):
+        with pytest.raises(RequestAborted):
             fetcher.get(f"{server.origin}/")
     assert (server.requests, sent) == ([], [])
 
@@ -147,6 +147,6 @@ def test_nor_is_one_over_a_connection_that_was_kept() -> None:
     with Server({"/": page("<p>there")}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher:
         fetcher.get(f"{server.origin}/")
         fetcher.serve(lambda: None, lambda: False)
-        with pytest.raises(Aborted):
+        with pytest.raises(RequestAborted):
             fetcher.get(f"{server.origin}/")
     assert len(server.requests) == 1

@@ -26,7 +26,7 @@ from crawler.encryption import opened, seal
 from crawler.exports import csv, jsonl
 from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
-from crawler.management.waiting import Stop, WaitEnd, Waiting
+from crawler.management.waiting import CrawlWait, Stop, WaitEnd
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
@@ -320,14 +320,14 @@ def elsewhere(act: Callable[[], object]) -> Iterator[None]:
     """Something another process does to the crawl while the command waits for it: at its second look."""
     looks = itertools.count()
 
-    def look_and_act(waiting: Waiting, crawl: Crawl) -> WaitEnd | None:
+    def look_and_act(waiting: CrawlWait, crawl: Crawl) -> WaitEnd | None:
         if next(looks) == 1:
             act()
         return look(waiting, crawl)
 
-    look = Waiting._look
+    look = CrawlWait._look
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Waiting, "_look", look_and_act)
+        patch.setattr(CrawlWait, "_look", look_and_act)
         yield
 
 

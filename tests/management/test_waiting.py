@@ -16,7 +16,7 @@ from crawler.frontier import capacity
 from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
 from crawler.management.base import NO_WORKER
-from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, WaitEnd, Waiting, wait_for_notices
+from crawler.management.waiting import PAUSED_ELSEWHERE, CrawlWait, Stop, WaitEnd, wait_for_notices
 from crawler.models import Crawl, Delivery, Notice
 from crawler.queueing import queues
 from crawler.reports.cause_text import paused_for, waits_for
@@ -37,12 +37,12 @@ def ignore(_: object) -> None:
 
 def test_a_crawl_that_is_over_is_not_waited_for() -> None:
     crawl = make_crawl(state=State.FINISHED)
-    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
+    assert CrawlWait(ignore, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
 
 
 def test_it_waits_until_the_crawl_is_over_and_brings_it_up_to_date() -> None:
     crawl = make_crawl()
-    assert Waiting(finish, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
+    assert CrawlWait(finish, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
     assert crawl.state == State.FINISHED
 
 
@@ -51,7 +51,7 @@ def test_it_ends_when_the_crawl_is_cancelled() -> None:
         Crawl.objects.filter(pk=crawl.pk).update(state=State.CANCELLED)
 
     crawl = make_crawl()
-    assert Waiting(cancel, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
+    assert CrawlWait(cancel, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
     assert crawl.state == State.CANCELLED
 
 
@@ -59,23 +59,23 @@ def test_it_ends_when_the_crawl_is_deleted() -> None:
     def delete(crawl: Crawl) -> None:
         Crawl.objects.filter(pk=crawl.pk).delete()
 
-    assert Waiting(delete, ignore).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.GONE
+    assert CrawlWait(delete, ignore).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.GONE
 
 
 def test_it_ends_when_the_time_is_up() -> None:
-    assert Waiting(ignore, ignore).until_over(make_crawl(), Stop(), timeout=0.01) is WaitEnd.TIMED_OUT
+    assert CrawlWait(ignore, ignore).until_over(make_crawl(), Stop(), timeout=0.01) is WaitEnd.TIMED_OUT
 
 
 def test_it_ends_when_somebody_asks_it_to() -> None:
     stop = Stop()
     stop.signal = 2
-    assert Waiting(ignore, ignore).until_over(make_crawl(), stop, timeout=None) is WaitEnd.STOPPED
+    assert CrawlWait(ignore, ignore).until_over(make_crawl(), stop, timeout=None) is WaitEnd.STOPPED
 
 
 def test_it_says_once_that_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
     said: list[str] = []
-    Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
+    CrawlWait(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert said == [NO_WORKER]
 
 
@@ -83,14 +83,14 @@ def test_it_says_that_an_autoscaler_starts_the_first_worker(monkeypatch: pytest.
     monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
     Membership(0, 1).beat(queues.connection())
     said: list[str] = []
-    Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
+    CrawlWait(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert said == [AUTOSCALED]
 
 
 def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:
     said: list[str] = []
     timeout = 2 * waiting.POLL_INTERVAL_S
-    waited = Waiting(ignore, said.append).until_over(make_crawl(state=State.PAUSED), Stop(), timeout=timeout)
+    waited = CrawlWait(ignore, said.append).until_over(make_crawl(state=State.PAUSED), Stop(), timeout=timeout)
     assert waited is WaitEnd.TIMED_OUT
     assert said == [PAUSED_ELSEWHERE]
 
@@ -111,7 +111,7 @@ def test_it_says_once_for_want_of_what_a_crawl_is_held(
     crawl, lines = make_crawl(discovered=1), list[str]()
     Crawl.objects.filter(pk=crawl.pk).update(**fields)
     capacity.note_shortage(queues.connection(), Shortage.DATABASE_FULL)
-    Waiting(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
+    CrawlWait(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert lines == [said]
 
 
@@ -126,7 +126,7 @@ def test_it_says_once_for_want_of_what_a_crawl_is_held(
 )
 def test_a_hold_that_only_a_person_can_end_ends_the_wait(fields: dict[str, Any]) -> None:
     crawl = make_crawl(state=State.PAUSED, **fields)
-    waiting = Waiting(ignore, ignore)
+    waiting = CrawlWait(ignore, ignore)
     assert waiting.until_over(crawl, Stop(), timeout=30) is WaitEnd.HELD
     assert waiting.held.startswith("It is paused")
 
@@ -139,7 +139,7 @@ def test_a_full_disk_ends_the_wait_once_it_has_lasted(state: State, monkeypatch:
     held_until = timezone.now() if state is State.PAUSED else None
     crawl = make_crawl(discovered=1, state=state, held_until=held_until)
     capacity.note_shortage(queues.connection(), Shortage.DATABASE_FULL)
-    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=30) is WaitEnd.HELD
+    assert CrawlWait(ignore, ignore).until_over(crawl, Stop(), timeout=30) is WaitEnd.HELD
 
 
 def test_a_full_redis_is_waited_for_because_other_crawls_may_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_a_full_redis_is_waited_for_because_other_crawls_may_end(monkeypatch: py
     monkeypatch.setattr(capacity, "shortage", lambda *_, **__: Shortage.REDIS_FULL)
     crawl = make_crawl(state=State.PAUSED, held_until=timezone.now())
     timeout = 3 * waiting.POLL_INTERVAL_S
-    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=timeout) is WaitEnd.TIMED_OUT
+    assert CrawlWait(ignore, ignore).until_over(crawl, Stop(), timeout=timeout) is WaitEnd.TIMED_OUT
 
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way
@@ -157,7 +157,7 @@ def test_a_service_that_stays_away_ends_the_wait_after_a_while(monkeypatch: pyte
     monkeypatch.setattr(redis_package.Redis, "execute_command", away)
     said: list[str] = []
     with pytest.raises(ServiceDown, match="Redis does not answer: gone away"):
-        Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=None)
+        CrawlWait(ignore, said.append).until_over(make_crawl(), Stop(), timeout=None)
     assert said == ["Redis does not answer: gone away. Trying again for 0 s."]
 
 
@@ -173,7 +173,7 @@ def test_a_service_that_comes_back_is_forgiven(monkeypatch: pytest.MonkeyPatch) 
             finish(crawl)
 
     said: list[str] = []
-    assert Waiting(show, said.append).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.OVER
+    assert CrawlWait(show, said.append).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.OVER
     assert len(said) == 1
 
 
@@ -227,7 +227,7 @@ def test_it_tells_why_no_page_closes_until_one_does(monkeypatch: pytest.MonkeyPa
         elif reasons[-1:] == [""] and len(reasons) > 1:
             finish(crawl)
 
-    Waiting(show, ignore, reasons.append).until_over(make_crawl(discovered=2), Stop(), timeout=60)
+    CrawlWait(show, ignore, reasons.append).until_over(make_crawl(discovered=2), Stop(), timeout=60)
     told = [reason for reason, _ in groupby(reasons)]
     assert told[:3] == [
         "",
@@ -238,5 +238,5 @@ def test_it_tells_why_no_page_closes_until_one_does(monkeypatch: pytest.MonkeyPa
 
 def test_while_pages_close_no_reason_is_told() -> None:
     reasons: list[str] = []
-    Waiting(ignore, ignore, reasons.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
+    CrawlWait(ignore, ignore, reasons.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert reasons == [""]

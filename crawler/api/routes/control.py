@@ -34,7 +34,7 @@ class Again(Schema):
     pages: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
 
 
-class Sent(Schema):
+class RetryResult(Schema):
     sent: int
     message: str
 
@@ -77,7 +77,7 @@ for _action in ACTIONS.values():
     "/{uuid:crawl_id}/retry-failed",
     operation_id="control_send_again",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Sent,
+    response=RetryResult,
     summary="Send dead letters again",
     openapi_extra=described({"sent": 2, "message": "Sent again: 2 pages."}, sends={"pages": [4711, 4712]}),
 )
@@ -125,7 +125,7 @@ class Share(Schema):
     group_controls: bool = Field(False, description="Its members may pause, resume and cancel it, too.")
 
 
-class Shared(Schema):
+class SharingChange(Schema):
     id: UUID
     group: str | None
     group_controls: bool
@@ -150,7 +150,7 @@ class KeptCrawl(Schema):
     "/{uuid:crawl_id}/share",
     operation_id="sharing_share_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Shared,
+    response=SharingChange,
     summary="Share a crawl",
     openapi_extra=described(
         {"id": CRAWL_ID, "group": "editors", "group_controls": False, "changed": True}, sends={"group": "editors"}

@@ -76,7 +76,7 @@ class RetriedLetters(Schema):
     "",
     operation_id="dead_letters_list",
     auth=needs(Scope.CRAWLS_READ),
-    response=shapes.DeadLetters,
+    response=shapes.DeadLetterPage,
     summary="List the dead letters of all crawls",
     openapi_extra=described({"items": [EXAMPLE], "next": None}),
 )

@@ -11,7 +11,7 @@ from crawler.accounts.slow_calls import slow_call
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.openapi import described
 from crawler.api.routes.crawls import sealed_for
-from crawler.api.schemas.start import PreviewAsked
+from crawler.api.schemas.start import PreviewRequest
 from crawler.core.access.permissions import Scope
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import parse_user_url
@@ -50,7 +50,7 @@ EXAMPLE = {
     summary="Try extraction rules",
     openapi_extra=described(EXAMPLE, sends=SENDS),
 )
-def try_rules(request: ApiRequest, body: PreviewAsked) -> dict[str, Any]:
+def try_rules(request: ApiRequest, body: PreviewRequest) -> dict[str, Any]:
     """The page is requested once, as a crawl with these options would request it; nothing is stored. One test or
     preview at a time."""
     options, start_urls = body.options(), [parse_user_url(url) for url in body.start_urls]

@@ -24,13 +24,13 @@ from crawler.reports import text
 router = Router(tags=["extraction"])
 
 
-class Rules(Schema):
+class ExtractionRules(Schema):
     model_config = ConfigDict(extra="forbid")
 
     fields: list[dict[str, Any]] = Field([], description="New rules, which then are the crawl's; without any its own.")
 
 
-class Extracted(Schema):
+class ExtractionProgress(Schema):
     """How far an extraction is."""
 
     seen: int = Field(description="Pages that were looked at.")
@@ -55,11 +55,11 @@ EXAMPLE = {
     "/{uuid:crawl_id}/extract",
     operation_id="extraction_read_kept",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=Extracted,
+    response=ExtractionProgress,
     summary="Extract fields again",
     openapi_extra=described(EXAMPLE, sends={"fields": [{"name": "price", "selector": ".price", "type": "number"}]}),
 )
-def begin(request: ApiRequest, crawl_id: UUID, body: Rules | None = None) -> dict[str, Any]:
+def begin(request: ApiRequest, crawl_id: UUID, body: ExtractionRules | None = None) -> dict[str, Any]:
     """A job reads the kept HTML of all pages, without asking the site; GET says how far it is. An extraction by the
     same rules that is not done goes on."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
@@ -73,7 +73,7 @@ def begin(request: ApiRequest, crawl_id: UUID, body: Rules | None = None) -> dic
     "/{uuid:crawl_id}/extract",
     operation_id="extraction_get_kept",
     auth=needs(Scope.CRAWLS_READ),
-    response=Extracted,
+    response=ExtractionProgress,
     summary="Get how far that is",
     openapi_extra=described(EXAMPLE),
 )
@@ -83,7 +83,7 @@ def progress(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return _shown(KeptExtraction.objects.filter(crawl=crawl).first())
 
 
-def _rules(body: Rules | None) -> tuple[FieldRule, ...]:
+def _rules(body: ExtractionRules | None) -> tuple[FieldRule, ...]:
     """BadInput if they cannot be used."""
     return rules_of("fields", json.dumps(body.fields)) if body is not None and body.fields else ()
 

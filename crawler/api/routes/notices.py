@@ -53,11 +53,11 @@ def list_channels(request: ApiRequest) -> dict[str, Any]:
     "",
     operation_id="channels_create_channel",
     auth=needs(Scope.CHANNELS_WRITE),
-    response={201: shapes.ChannelMade},
+    response={201: shapes.NewChannel},
     summary="Add a channel",
     openapi_extra=described(shapes.MADE_EXAMPLE, status=201, sends=shapes.WANTED_EXAMPLE),
 )
-def create_channel(request: ApiRequest, body: shapes.ChannelWanted, response: HttpResponse) -> Status[dict[str, Any]]:
+def create_channel(request: ApiRequest, body: shapes.ChannelInput, response: HttpResponse) -> Status[dict[str, Any]]:
     """It gets notices from now on; `test` shows whether it works. A webhook gets a secret, which only this response
     shows."""
     channel, secret = made_before(request, own_channels(request.user)), None
@@ -86,7 +86,7 @@ def get_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     summary="Change a channel",
     openapi_extra=described(shapes.CHANNEL_EXAMPLE, sends=shapes.WANTED_EXAMPLE),
 )
-def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelWanted) -> dict[str, Any]:
+def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelInput) -> dict[str, Any]:
     """Replaces all its values; the address is kept if it is left out. Pending deliveries keep their address."""
     channel = channel_named(request, channel_id)
     change_channel(channel, body.wanted())
@@ -97,7 +97,7 @@ def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelWante
     "/{uuid:channel_id}/pause",
     operation_id="channels_pause",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.ChannelMoved,
+    response=shapes.ChannelStateChange,
     summary="Pause a channel",
     openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": False, "moved": True}),
 )
@@ -110,7 +110,7 @@ def pause(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     "/{uuid:channel_id}/resume",
     operation_id="channels_resume",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.ChannelMoved,
+    response=shapes.ChannelStateChange,
     summary="Resume a channel",
     openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": True, "moved": True}),
 )
@@ -139,7 +139,7 @@ def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     "/{uuid:channel_id}/secret",
     operation_id="channels_make_secret",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.SecretMade,
+    response=shapes.NewSecret,
     summary="Replace the secret of a webhook",
     openapi_extra=described(shapes.SECRET_EXAMPLE),
 )
@@ -152,7 +152,7 @@ def make_secret_of_channel(request: ApiRequest, channel_id: UUID) -> dict[str, A
     "",
     operation_id="webhook_secrets_make",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.SecretMade,
+    response=shapes.NewSecret,
     summary="Make the secret of a crawl's webhook",
     openapi_extra=described(shapes.SECRET_EXAMPLE, sends={"address": shapes.WANTED_EXAMPLE["address"]}),
 )

@@ -30,7 +30,7 @@ T = TypeVar("T")
 router = Router(tags=["crawls"])
 
 
-class Placed(Schema):
+class QueuePlacement(Schema):
     """Where pages stand in the queue."""
 
     model_config = ConfigDict(extra="forbid")
@@ -67,7 +67,7 @@ def _as_object(item: Any) -> Any:
 UrlOrPage = Annotated[PageToAdd, BeforeValidator(_as_object, json_schema_input_type=str | PageToAdd)]
 
 
-class PagesToAdd(Placed):
+class PagesToAdd(QueuePlacement):
     """Pages to add to a crawl. What a page has of its own takes the place of what is sent for all."""
 
     urls: list[UrlOrPage] = Field(
@@ -100,7 +100,7 @@ class AddedPages(Schema):
     message: str = Field(description="The same in words.")
 
 
-class PagesAgain(Placed):
+class PagesAgain(QueuePlacement):
     """Pages to request again: those named, or without `pages` those that pass the filters in the query."""
 
     pages: list[RowId] | None = Field(None, max_length=MAX_URLS, description="Their ids.")

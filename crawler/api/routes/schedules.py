@@ -26,7 +26,7 @@ ROOT = "/api/v1/schedules"
 router = Router(tags=["schedules"])
 
 
-class ScheduleMoved(Schema):
+class ScheduleStateChange(Schema):
     """The result of pausing or resuming a schedule."""
 
     id: UUID
@@ -85,7 +85,7 @@ def get_schedule(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     "/{uuid:schedule_id}/pause",
     operation_id="schedules_pause",
     auth=needs(Scope.SCHEDULES_WRITE),
-    response=ScheduleMoved,
+    response=ScheduleStateChange,
     summary="Pause a schedule",
     openapi_extra=described({"id": SCHEDULE_ID, "enabled": False, "moved": True}),
 )
@@ -99,7 +99,7 @@ def pause(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     "/{uuid:schedule_id}/resume",
     operation_id="schedules_resume",
     auth=needs(Scope.SCHEDULES_WRITE),
-    response=ScheduleMoved,
+    response=ScheduleStateChange,
     summary="Resume a schedule",
     openapi_extra=described({"id": SCHEDULE_ID, "enabled": True, "moved": True}),
 )

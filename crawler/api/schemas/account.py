@@ -27,7 +27,7 @@ else:
 SECRET_HELP = f"An address of {listed(SERVICES)} is a secret and always masked."
 
 
-class ChannelWanted(Schema):
+class ChannelInput(Schema):
     """A channel to be added, or the new values of one."""
 
     model_config = ConfigDict(extra="forbid")
@@ -60,7 +60,7 @@ class ChannelDetail(Schema):
     last_state: str | None = Field(description="The state of the last notice: pending, delivered or given_up.")
 
 
-class ChannelMade(ChannelDetail):
+class NewChannel(ChannelDetail):
     """A channel that was just added."""
 
     secret: str | None = Field(description="Of a webhook: what signs its notices. It is not shown again.")
@@ -72,7 +72,7 @@ class WebhookAddress(Schema):
     address: str = Field(description="As in `notify_webhooks`.")
 
 
-class SecretMade(Schema):
+class NewSecret(Schema):
     """A secret that was just made."""
 
     secret: str = Field(description="`whsec_...`, for a library of Standard Webhooks. It is not shown again.")
@@ -83,7 +83,7 @@ class Channels(Schema):
     items: list[ChannelDetail]
 
 
-class ChannelMoved(Schema):
+class ChannelStateChange(Schema):
     """The result of pausing or resuming a channel."""
 
     id: UUID

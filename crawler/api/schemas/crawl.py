@@ -322,7 +322,7 @@ WHY_EXAMPLE: dict[str, Any] = {
 }
 
 
-class Trap(Schema):
+class TrapDetail(Schema):
     """An endless series of pages that was quarantined."""
 
     id: int
@@ -336,7 +336,7 @@ class Trap(Schema):
 
 
 class Traps(Schema):
-    items: list[Trap]
+    items: list[TrapDetail]
 
 
 class Release(Schema):
@@ -347,7 +347,7 @@ class Release(Schema):
     traps: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
 
 
-class Released(Schema):
+class ReleaseResult(Schema):
     traps: int
     pages: int = Field(description="That are open now.")
     left_out: int = Field(description="Links without a row, which do not come back by this.")

@@ -74,7 +74,7 @@ class DeadLetter(PageLine):
     )
 
 
-class DeadLetters(Schema):
+class DeadLetterPage(Schema):
     """A page of the list of dead letters."""
 
     items: list[DeadLetter]

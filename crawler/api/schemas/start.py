@@ -157,7 +157,7 @@ class ListStart(Options, Sharing):
     """What stands beside a list of URLs: a crawl over it follows no links, so options about links are refused."""
 
 
-class PreviewAsked(Options):
+class PreviewRequest(Options):
     """Rules to be tried on one page, asked for as a crawl with these options would ask."""
 
     try_url: str = Field(description="The page, as one types it.")

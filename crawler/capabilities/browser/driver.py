@@ -54,8 +54,8 @@ class Browser:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._current: asyncio.Task[_Running] | None = None  # the one that new pages get
-        self._running: set[_Running] = set()
+        self._current: asyncio.Task[_Chromium] | None = None  # the one that new pages get
+        self._running: set[_Chromium] = set()
         self._playwright: _Playwright | None = None  # the one that a new Chromium gets
         self._chores: set[asyncio.Task[None]] = set()  # asyncio itself keeps no reference to a task
 
@@ -110,7 +110,7 @@ class Browser:
         finally:
             self._give_back(running)
 
-    async def _take(self) -> _Running:
+    async def _take(self) -> _Chromium:
         while True:
             if self._current is None:
                 self._current = asyncio.create_task(self._start())
@@ -130,10 +130,10 @@ class Browser:
         self._retire_if_due(running)
         return running
 
-    async def _start(self) -> _Running:
+    async def _start(self) -> _Chromium:
         if self._playwright is None:
             self._playwright = await _Playwright.start()
-        running = _Running(self._playwright)
+        running = _Chromium(self._playwright)
         self._running.add(running)
         try:
             await running.start()
@@ -145,7 +145,7 @@ class Browser:
         self._do(running.keep_asking(self._limits.page_mb))
         return running
 
-    def _give_back(self, running: _Running) -> None:
+    def _give_back(self, running: _Chromium) -> None:
         running.under_way -= 1
         if running.gone.done():
             self._retire(running)
@@ -161,25 +161,25 @@ class Browser:
         if running.under_way == 0:
             loop.call_later(_IDLE_S, self._end_if_idle, running, running.pages)
 
-    def _end_if_idle(self, running: _Running, pages: int) -> None:
+    def _end_if_idle(self, running: _Chromium, pages: int) -> None:
         if running.pages == pages and running in self._running and not running.is_retired:
             self._retire(running)
             self._leave(running.playwright)
             self._do(self._end(running))
 
-    async def _measure(self, running: _Running) -> None:
+    async def _measure(self, running: _Chromium) -> None:
         running.mb = await running.measure()
         self._retire_if_due(running)
         if running.is_retired and running.under_way == 0:
             await self._end(running)
 
-    def _retire_if_due(self, running: _Running) -> None:
+    def _retire_if_due(self, running: _Chromium) -> None:
         why = why_replace(self._limits, running.pages, running.mb)
         if why and not running.is_retired:
             logger.debug("Chromium %d is replaced: %s", running.pid, why)
             self._retire(running)
 
-    def _retire(self, running: _Running) -> None:
+    def _retire(self, running: _Chromium) -> None:
         running.is_retired = True
         current = self._current
         if current is not None and current.done() and not current.exception() and current.result() is running:
@@ -190,7 +190,7 @@ class Browser:
         if self._playwright is playwright:
             self._playwright = None
 
-    async def _end(self, running: _Running) -> None:
+    async def _end(self, running: _Chromium) -> None:
         if running in self._running:
             self._running.discard(running)
             try:
@@ -247,7 +247,7 @@ class _Playwright:
             playwright._impl_obj._connection._transport._proc._transport.close()
 
 
-class _Running:
+class _Chromium:
     """One Chromium, used in the browser's thread."""
 
     chromium: Chromium

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.capabilities.browser.tab import Place
+    from crawler.capabilities.browser.tab import TabSlot
 
 
 class KeptTabs:
@@ -15,10 +15,10 @@ class KeptTabs:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._places: list[tuple[Hashable, Place]] = []  # the one that came last is the last
+        self._places: list[tuple[Hashable, TabSlot]] = []  # the one that came last is the last
         self._lock = threading.Lock()
 
-    def take(self, site: Hashable) -> Place | None:
+    def take(self, site: Hashable) -> TabSlot | None:
         """One that has shown a page of this site."""
         with self._lock:
             for number in reversed(range(len(self._places))):
@@ -26,7 +26,7 @@ class KeptTabs:
                     return self._places.pop(number)[1]
         return None
 
-    def put(self, site: Hashable, place: Place) -> Place | None:
+    def put(self, site: Hashable, place: TabSlot) -> TabSlot | None:
         """Returns the one that has to give way, if there are too many."""
         with self._lock:
             self._places.append((site, place))

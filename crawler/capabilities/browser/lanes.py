@@ -25,7 +25,7 @@ def _warm_up() -> None:
     warm_up()
 
 
-def _is_worn() -> bool:
+def _should_recycle() -> bool:
     from crawler.capabilities.browser.renderer import Renderer
 
     return Renderer.pages >= conf.browser_pages()
@@ -45,7 +45,7 @@ RENDER = SlotLane(
     help="render pages in Chromium, for crawls with the option --render; other workers manage and fetch",
     require=_require,
     warm_up=_warm_up,
-    is_worn=_is_worn,
+    should_recycle=_should_recycle,
     end_processes=_end_processes,
     suffix="b",
     reason=_reason,

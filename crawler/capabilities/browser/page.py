@@ -37,7 +37,7 @@ _TIMER = "new Promise((done) => { setTimeout(done, 20); })"  # ms, for a request
 
 
 @dataclass(eq=False)
-class Visit:
+class Navigation:
     """One page, shown in a tab. `run` raises BrowserCrashed."""
 
     job: Job

@@ -66,7 +66,7 @@ class RenderStep(PageStep):
 
     def received(self, visit: Visit) -> PageResult | None:
         """The page becomes what the browser shows, in UTF-8; a redirect if its scripts went to another page. It stays
-        what it is if there is nothing to render: it is no HTML, or no success. Raises Aborted."""
+        what it is if there is nothing to render: it is no HTML, or no success. Raises RequestAborted."""
         fetched = visit.shown
         if visit.task.kind == SITEMAP or fetched is None or not _is_page(fetched):
             return None
@@ -94,7 +94,7 @@ class RenderStep(PageStep):
         )
 
     def _render(self, task: PageTask, fetched: FetchResult) -> Rendering:
-        """Raises BrowserCrashed and Aborted."""
+        """Raises BrowserCrashed and RequestAborted."""
         gateway = self._fetcher.gateway_for(task.url)
         return self._renderer.render(
             task.url,

@@ -26,7 +26,7 @@ from crawler.capabilities.browser.admission import Admission, ProxyLimits
 from crawler.capabilities.browser.proxy_relay import MAX_HEAD_BYTES, Peer, Relay, Reply
 from crawler.capabilities.browser.proxy_request import BadRequest, Request, Target
 from crawler.http.connector import OPTIONS, Gateway, Route
-from crawler.http.errors import Aborted, AddressRefused, FetchError, FetchTimeout, one_line
+from crawler.http.errors import AddressRefused, FetchError, FetchTimeout, RequestAborted, one_line
 from crawler.http.fetcher import Limits
 from crawler.http.guard import Guard, Resolver
 from crawler.http.request import Exchange
@@ -210,7 +210,7 @@ def _close_result(opening: Future[socket.socket]) -> None:
         opening.result().close()
 
 
-class _Opening(Exchange):
+class _GuardedExchange(Exchange):
     """Limits the time of opening a connection, and begins no further step of it once the page is over."""
 
     def __init__(self, admission: Admission) -> None:
@@ -221,11 +221,11 @@ class _Opening(Exchange):
 
     def time_left(self, seconds: float) -> float:
         if self._admission.is_closed or self._admission.is_paused:
-            raise Aborted
+            raise RequestAborted
         return super().time_left(seconds)
 
 
 def _opened(admission: Admission, target: Target, *, tunnel: bool) -> socket.socket:
-    """Looked up, checked and connected. Blocks its thread. Raises FetchError, OSError and Aborted."""
-    route = Route(admission.guard, _Opening(admission), admission.gateway)
+    """Looked up, checked and connected. Blocks its thread. Raises FetchError, OSError and RequestAborted."""
+    route = Route(admission.guard, _GuardedExchange(admission), admission.gateway)
     return route.open(target.host, target.port, OPTIONS, tunnel=tunnel)

@@ -16,7 +16,7 @@ from crawler.capabilities.browser.result import with_refusals
 from crawler.capabilities.browser.rules import RenderChoices
 from crawler.core.urls.normalise import host_in_browser
 from crawler.http.connector import Gateway
-from crawler.http.errors import Aborted
+from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import now, wait_for
 from crawler.http.fetcher import FetchResult
 from crawler.http.guard import Guard
@@ -24,7 +24,7 @@ from crawler.http.guard import Guard
 if TYPE_CHECKING:
     from crawler.capabilities.browser.driver import Browser
     from crawler.capabilities.browser.result import Rendering
-    from crawler.capabilities.browser.tab import Place
+    from crawler.capabilities.browser.tab import TabSlot
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class Renderer:
         own = _places_of(url)
         place = self._browser.kept.take(site) if site is not None else None
         if place is None:
-            place = self._tab.Place(self._proxy.admit(guard, limits, hosts_one_by_one=own, gateway=gateway))
+            place = self._tab.TabSlot(self._proxy.admit(guard, limits, hosts_one_by_one=own, gateway=gateway))
         else:
             place.admission.begin()
         admission, refused = place.admission, place.admission.refused
@@ -110,10 +110,10 @@ class Renderer:
         self._under_way = rendering
         try:
             if self._is_aborted:
-                raise Aborted
+                raise RequestAborted
             shown = questions.answer_until(rendering, choices.seconds + GRACE_S)
         except CancelledError:
-            raise Aborted from None
+            raise RequestAborted from None
         except TimeoutError:
             raise self._crashed("the browser did not answer") from None
         finally:
@@ -122,7 +122,7 @@ class Renderer:
             self._leave(place, site)
         return with_refusals(shown, refused)
 
-    def _leave(self, place: Place, site: Hashable) -> None:
+    def _leave(self, place: TabSlot, site: Hashable) -> None:
         """Nothing of the page goes on."""
         if place.tab is None:
             place.admission.close()
@@ -134,7 +134,7 @@ class Renderer:
             self._browser.do(in_the_way.tab.close())
 
     def abort(self) -> None:
-        """End the page under way, whose `render` raises Aborted, and begin no other; called by any thread."""
+        """End the page under way, whose `render` raises RequestAborted, and begin no other; called by any thread."""
         self._is_aborted = True  # first: a page that begins meanwhile ends at once
         rendering = self._under_way
         if rendering is not None:

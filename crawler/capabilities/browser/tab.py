@@ -12,7 +12,7 @@ from typing import Any, Self
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page, Route, WebSocketRoute
 
 from crawler.capabilities.browser.admission import Admission
-from crawler.capabilities.browser.page import Visit
+from crawler.capabilities.browser.page import Navigation
 from crawler.capabilities.browser.page_clock import PageClock
 from crawler.capabilities.browser.page_pictures import HEIGHT, WIDTH
 from crawler.capabilities.browser.result import Rendering
@@ -34,7 +34,7 @@ class Tab:
     def __init__(self, chromium: Browser, context: BrowserContext) -> None:
         self.chromium = chromium
         self._context = context
-        self._visit: Visit | None = None
+        self._visit: Navigation | None = None
 
     @classmethod
     async def open(cls, chromium: Browser, job: Job) -> Self:
@@ -74,7 +74,7 @@ class Tab:
 
     async def render(self, job: Job) -> Rendering:
         """Raises BrowserCrashed."""
-        self._visit = visit = Visit(job, self)
+        self._visit = visit = Navigation(job, self)
         try:
             with visit.listening():
                 return await visit.run()
@@ -117,7 +117,7 @@ class Tab:
 
 
 @dataclass(eq=False)
-class Place:
+class TabSlot:
     """Renders one page at a time, in a new tab or in the one of the page before."""
 
     admission: Admission

@@ -18,7 +18,7 @@ from crawler.fetcher.page_step import Fetch
 from crawler.frontier.logins import MAX_LOGINS_PER_HOUR, Logins, LoginState
 from crawler.http.client import HttpFetcher
 from crawler.http.cookies import Cookies
-from crawler.http.errors import Aborted
+from crawler.http.errors import RequestAborted
 
 log = logging.getLogger(__name__)
 
@@ -85,9 +85,9 @@ class LoginKeeper:
         return self._session.form
 
     def fetch(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
-        """The result of a page, within a session; or when to go on, because another worker logs in. Raises Aborted if
-        the log-in has failed: the next tick pauses the crawl; or if a user has changed the log-in: the next batch with
-        this page knows the new one.
+        """The result of a page, within a session; or when to go on, because another worker logs in. Raises
+        RequestAborted if the log-in has failed: the next tick pauses the crawl; or if a user has changed the log-in:
+        the next batch with this page knows the new one.
 
         If the page shows the form, and no other worker has logged in since it was requested, this one does. A page that
         then shows it again pauses the crawl. One that showed it to another worker, which died or handed it back, does
@@ -102,13 +102,13 @@ class LoginKeeper:
             return self._fetch_within_session(task, fetch)
         except LoginFailed as error:
             log.warning("a page waits until the crawl is resumed: %s: %s", task.url, error)
-            raise Aborted from None
+            raise RequestAborted from None
 
     def _fetch_within_session(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
         for _ in range(MAX_REQUESTS):
             state = self._session.read(task.id)
             if state.is_outdated:
-                raise Aborted
+                raise RequestAborted
             if state.failed:
                 raise LoginFailed(state.failed)
             try:

@@ -21,7 +21,7 @@ import msgspec
 from crawler.capabilities.scrapy import messages
 from crawler.core.errors import BadInput, CannotWork, MissingHere
 from crawler.core.pages.outcomes import Outcome
-from crawler.http.errors import Aborted, FetchError
+from crawler.http.errors import FetchError, RequestAborted
 from crawler.http.event_loop import now, wait_for
 
 log = logging.getLogger(__name__)
@@ -73,19 +73,19 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-class Visit:
+class PageRun:
     """One page in the process. Its methods are called by the task that has the page."""
 
     def __init__(self, process: ScrapyProcess, page: int) -> None:
         self._process, self._page = process, page
-        self._arrived: deque[messages.Request | messages.Seen | BaseException] = deque()
+        self._arrived: deque[messages.Request | messages.PageDone | BaseException] = deque()
         self._bell: Future[None] = Future()
         self._lock = threading.Lock()
         self.has_begun = False  # the process has said something about it
 
-    def next(self, seconds: float) -> messages.Request | messages.Seen:
-        """What the process says next. Raises ScrapyEnded, ScrapyUnusable, and Aborted if the process was ended because
-        of another page."""
+    def next(self, seconds: float) -> messages.Request | messages.PageDone:
+        """The next message of the process. Raises ScrapyEnded, ScrapyUnusable, and RequestAborted if the process was
+        ended because of another page."""
         self._process.wait_until_ready()
         deadline = now() + seconds
         while True:
@@ -115,7 +115,7 @@ class Visit:
         """Nothing is waited for any more."""
         self._process.leave(self._page)
 
-    def put(self, arrived: messages.Request | messages.Seen | BaseException) -> None:
+    def put(self, arrived: messages.Request | messages.PageDone | BaseException) -> None:
         """Called in the thread that reads."""
         with self._lock:
             self._arrived.append(arrived)
@@ -136,7 +136,7 @@ class ScrapyProcess:
             start_new_session=True,  # Ctrl-C ends the worker, which lets its pages finish
         )
         self._idle_s = idle_s
-        self._visits: dict[int, Visit] = {}
+        self._visits: dict[int, PageRun] = {}
         self._numbers = count(1)
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._idle: threading.Timer | None = None
@@ -150,7 +150,7 @@ class ScrapyProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def visit(self, url: str, request: str = "") -> Visit | None:
+    def visit(self, url: str, request: str = "") -> PageRun | None:
         """Begin a page; None if the process has ended or is about to."""
         with self._lock:
             if self.is_gone:
@@ -158,8 +158,8 @@ class ScrapyProcess:
             if self._idle is not None:
                 self._idle.cancel()
             page = next(self._numbers)
-            visit = self._visits[page] = Visit(self, page)
-        self.send(messages.Visit(page=page, url=url, request=request))
+            visit = self._visits[page] = PageRun(self, page)
+        self.send(messages.RunPage(page=page, url=url, request=request))
         return visit
 
     def wait_until_ready(self) -> None:
@@ -198,7 +198,7 @@ class ScrapyProcess:
 
     def kill(self, *, because_of: int = 0) -> None:
         """End it at once. The other pages under way are handed back: they are not the cause."""
-        self._end_visits(Aborted, besides=because_of)
+        self._end_visits(RequestAborted, besides=because_of)
         self._process.kill()
 
     def wait(self) -> None:
@@ -220,14 +220,14 @@ class ScrapyProcess:
         try:
             while (message := messages.read_in_worker(pipe)) is not None:
                 match message:
-                    case messages.Request() | messages.Seen():
+                    case messages.Request() | messages.PageDone():
                         with self._lock:
                             visit = self._visits.get(message.page)
                         if visit is not None:
                             visit.put(message)
                     case messages.Unusable():
                         error = ScrapyUnusable(message.why)
-                    case messages.Leaving():
+                    case messages.Closing():
                         self.is_gone, error = True, ScrapyExited(ENDED)
                     case messages.Ready():
                         self._ready.set_result(None)
@@ -253,7 +253,7 @@ _processes: dict[tuple[int, Hashable], ScrapyProcess] = {}
 _sharing = threading.Lock()
 
 
-def visit(key: Hashable, begin: messages.Begin, url: str, request: str = "") -> Visit:
+def visit(key: Hashable, begin: messages.Begin, url: str, request: str = "") -> PageRun:
     """Begin a page in the process for this `key`, the crawl and what its requests depend on; another one is started if
     that has ended. Raises ScrapyMissing."""
     with _sharing:

@@ -22,7 +22,7 @@ class Begin(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     spider: str = ""  # the dotted name of the user's; "" = none
 
 
-class Visit(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+class RunPage(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """To the process: run this page through Scrapy."""
 
     page: int  # a number of its own, of this attempt
@@ -68,7 +68,7 @@ class Request(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     body: bytes = b""
 
 
-class Seen(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+class PageDone(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """To the worker: Scrapy is done with the page."""
 
     page: int
@@ -81,12 +81,12 @@ class Seen(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     links: dict[str, str] = {}  # URL -> what the spider said about it, as in `PageTask.note`
 
 
-class Leaving(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+class Closing(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """To the worker: the process ends, and begins no further page."""
 
 
-ToProcess = Begin | Visit | Response | Forget
-ToWorker = Ready | Unusable | Request | Seen | Leaving
+ToProcess = Begin | RunPage | Response | Forget
+ToWorker = Ready | Unusable | Request | PageDone | Closing
 
 _encode = msgspec.msgpack.Encoder().encode
 _to_process: msgspec.msgpack.Decoder[ToProcess] = msgspec.msgpack.Decoder(ToProcess)

@@ -29,12 +29,12 @@ METHODS = frozenset({"GET", "HEAD", "POST"})
 STARTS = 2  # of a process, for one page that it has not begun
 
 
-class Visited(NamedTuple):
+class ScrapyResult(NamedTuple):
     """What became of a page."""
 
     sent: FetchResult  # as it was sent
     shown: FetchResult  # as the middlewares left it
-    seen: messages.Seen
+    seen: messages.PageDone
 
 
 def fields_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class ScrapyStep(PageStep):
         )
         self._fetcher, self._slot, self._robots = context.fetcher, context.slot, context.robots
         self._spider = spider
-        self._seen: messages.Seen | None = None  # what Scrapy said about the page under way
+        self._seen: messages.PageDone | None = None  # what Scrapy said about the page under way
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
@@ -68,7 +68,7 @@ class ScrapyStep(PageStep):
         return cls(context, chosen.spider) if chosen.engine == SCRAPY else None
 
     def request(self, visit: Visit, wants: Wants, seconds: float | None) -> PageResult | None:
-        """Raises ScrapyMissing, ScrapyUnusable and Aborted."""
+        """Raises ScrapyMissing, ScrapyUnusable and RequestAborted."""
         try:
             visit.sent, visit.shown, self._seen = self._run(visit.task, wants, seconds)
         except ScrapyEnded as error:
@@ -83,7 +83,7 @@ class ScrapyStep(PageStep):
             )
         return None
 
-    def _run(self, task: PageTask, wants: Wants, seconds: float | None) -> Visited:
+    def _run(self, task: PageTask, wants: Wants, seconds: float | None) -> ScrapyResult:
         """The page, with all requests made for it."""
         for _ in range(STARTS):
             visit = driver.visit(self._key, self._begin, task.url, task.note)
@@ -96,7 +96,7 @@ class ScrapyStep(PageStep):
                 visit.end()
         raise ScrapyEnded(driver.ENDED)
 
-    def _fetch(self, visit: driver.Visit, task: PageTask, wants: Wants, seconds: float | None) -> Visited:
+    def _fetch(self, visit: driver.PageRun, task: PageTask, wants: Wants, seconds: float | None) -> ScrapyResult:
         headers = conditions(task)
         sent = dict[int, FetchResult]()
         while isinstance(message := visit.next(SPIDER_SECONDS), messages.Request):
@@ -116,7 +116,7 @@ class ScrapyStep(PageStep):
             )
         requests = sum(fetched.requests for fetched in sent.values())
         received, shown = (msgspec.structs.replace(fetched, requests=requests) for fetched in _outcome(message, sent))
-        return Visited(received, shown, message)
+        return ScrapyResult(received, shown, message)
 
     def finish(self, visit: Visit) -> None:
         """What the user's spider yielded: its items as fields, its requests in place of the links. Without a spider of
@@ -192,7 +192,7 @@ def _is_usable(fetched: FetchResult) -> bool:
     return fetched.http_status is not None and fetched.outcome is of_status(fetched.http_status)
 
 
-def _outcome(seen: messages.Seen, sent: Mapping[int, FetchResult]) -> tuple[FetchResult, FetchResult]:
+def _outcome(seen: messages.PageDone, sent: Mapping[int, FetchResult]) -> tuple[FetchResult, FetchResult]:
     """What was received, and what became of it."""
     errors = one_line("; ".join(seen.errors))
     if not seen.status:  # no response, or an exception of a middleware in its place
@@ -208,7 +208,7 @@ def _outcome(seen: messages.Seen, sent: Mapping[int, FetchResult]) -> tuple[Fetc
     return received, msgspec.structs.replace(shown, error=shown.error or errors)
 
 
-def _made(seen: messages.Seen) -> FetchResult:
+def _made(seen: messages.PageDone) -> FetchResult:
     """A response that a middleware has made."""
     content_type = messages.value_of(seen.headers, "content-type")
     return FetchResult(

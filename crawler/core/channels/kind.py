@@ -33,7 +33,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Signing:
+class SigningContext:
     """What a request can be signed with."""
 
     secret: str  # of the installation; "" = none
@@ -41,7 +41,7 @@ class Signing:
     own_secrets: Sequence[str] = ()  # of the receiver, the newest first; two during a rotation
 
 
-Headers = Callable[[Message, bytes, Signing], Mapping[str, str]]
+Headers = Callable[[Message, bytes, SigningContext], Mapping[str, str]]
 """Further headers of a request with this body."""
 
 

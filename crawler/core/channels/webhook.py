@@ -27,7 +27,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from crawler.core.channels.kind import ChannelKind, Message, Signing
+from crawler.core.channels.kind import ChannelKind, Message, SigningContext
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
 
@@ -66,7 +66,7 @@ def content(message: Message) -> dict[str, Any]:
     return {**about, "receipt": message.receipt}
 
 
-def headers(message: Message, body: bytes, signing: Signing) -> dict[str, str]:
+def headers(message: Message, body: bytes, signing: SigningContext) -> dict[str, str]:
     """Without a secret there is no signature: anyone could make one under an empty secret."""
     timestamp = str(int(signing.now))
     about = {

@@ -18,7 +18,7 @@ from bs4.element import NavigableString
 
 from crawler.core.extraction.parse_limits import REGEX_STEP, Budget, OutOfSteps, selected
 from crawler.core.extraction.rules import FieldRule
-from crawler.core.extraction.xpath import Answer, Evaluate, TookTooLong, nodes_of
+from crawler.core.extraction.xpath import Evaluate, TookTooLong, XPathResult, nodes_of
 from crawler.core.html.document import Document, document_of
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.normalise import normalise
@@ -219,7 +219,7 @@ class _Page:
     def __init__(self, tree: bs4.BeautifulSoup, url: str, evaluate: Evaluate | None = None) -> None:
         self._tree, self._base, self._evaluate = tree, _base_of(tree, url), evaluate
         self._elements: list[bs4.Tag] = []
-        self._answers: dict[str, Answer] = {}  # by expression
+        self._answers: dict[str, XPathResult] = {}  # by expression
         self._budget, self._room = Budget(), MAX_TOTAL
         self._values: dict[str, Any] = {}
         self._notes: dict[str, str] = {}

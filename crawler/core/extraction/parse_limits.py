@@ -39,12 +39,12 @@ class Budget:
 
 def selected(selector: SoupSieve, tree: bs4.Tag, budget: Budget, limit: int) -> list[bs4.Tag]:
     """The first elements that match, in their order. Raises OutOfSteps."""
-    matcher = _Counting(selector.selectors, tree, selector.namespaces, selector.flags)
+    matcher = _CountingMatch(selector.selectors, tree, selector.namespaces, selector.flags)
     matcher.budget = budget
     return list(matcher.select(limit))
 
 
-class _Counting(CSSMatch):
+class _CountingMatch(CSSMatch):
     """Counts the steps of every loop of soupsieve: children, descendants, parents and neighbours, with their text;
     attributes, their values, classes and languages."""
 

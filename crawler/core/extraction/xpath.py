@@ -52,7 +52,7 @@ _NOT_OF_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 Node = tuple[int, str | None, str | dict[str, str]]
 """The number of the parent among the elements, the name ("" for text, None for a comment), attributes or text."""
 
-Found = list[int | list[str] | bool]
+Matches = list[int | list[str] | bool]
 """What an expression selects: numbers of elements, texts in a list of one each, or whether it is true."""
 
 
@@ -60,14 +60,16 @@ class TookTooLong:
     """The answer to an expression that used up its time or its memory."""
 
 
-Answer = Found | str | TookTooLong
+XPathResult = Matches | str | TookTooLong
 """A text is why the expression cannot be evaluated on this page."""
 
 
 class Evaluate(Protocol):
     """Evaluates expressions on a page; see `crawler.fetcher.xpath.evaluator`."""
 
-    def __call__(self, nodes: Sequence[Node], expressions: Sequence[str], most: int, longest: int) -> list[Answer]: ...
+    def __call__(
+        self, nodes: Sequence[Node], expressions: Sequence[str], most: int, longest: int
+    ) -> list[XPathResult]: ...
 
 
 def check_xpath(field: str, who: str, expression: str) -> None:

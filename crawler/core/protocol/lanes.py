@@ -36,7 +36,7 @@ class Lane:
     help: str = ""  # of the option of bin/worker
     require: Callable[[], object] = _do_nothing  # raises CrawlerError, with what to install, if it cannot run here
     warm_up: Callable[[], object] = _do_nothing  # when a worker of it starts; raises CrawlerError if it cannot
-    is_worn: Callable[[], bool] = lambda: False  # whether this process should begin no further page, but restart
+    should_recycle: Callable[[], bool] = lambda: False  # whether this process should begin no further page, but restart
     end_processes: Callable[[], object] = _do_nothing  # before the worker executes itself again
     check: Callable[[CrawlOptions, bool], object] = _allow
     """Raises BadInput if no crawl with these options may start; the operator, on the command line, may do more."""

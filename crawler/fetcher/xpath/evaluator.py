@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
-from crawler.core.extraction.xpath import Answer, Node, TookTooLong
+from crawler.core.extraction.xpath import Node, TookTooLong, XPathResult
 
 PROGRAM = Path(__file__).with_name("program.py")
 SECONDS_PER_PAGE = 3.0  # of CPU time, shared by its expressions
@@ -30,11 +30,11 @@ class Evaluator:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def __call__(self, nodes: Sequence[Node], expressions: Sequence[str], most: int, longest: int) -> list[Answer]:
+    def __call__(self, nodes: Sequence[Node], expressions: Sequence[str], most: int, longest: int) -> list[XPathResult]:
         """The answer to each expression on the page of these nodes: at most `most` items of it, their strings cut after
         `longest` characters."""
         seconds = max(MIN_SECONDS, SECONDS_PER_PAGE / len(expressions))
-        answers: list[Answer] = []
+        answers: list[XPathResult] = []
         try:
             while len(answers) < len(expressions):
                 rest = expressions[len(answers) :]
@@ -56,10 +56,10 @@ class Evaluator:
                 with suppress(OSError):
                     pipe.close()
 
-    def _answers(self, request: bytes, expected: int) -> list[Answer]:
+    def _answers(self, request: bytes, expected: int) -> list[XPathResult]:
         """The answers to a request; the last one says so if its expression took too long."""
         process = self._running()
-        answers: list[Answer] = []
+        answers: list[XPathResult] = []
         try:
             _write(process.stdin, len(request).to_bytes(4) + request)
             while len(answers) < expected:
@@ -84,7 +84,7 @@ class Evaluator:
         return self._process
 
 
-def _answer(plain: dict[str, Any]) -> Answer:
+def _answer(plain: dict[str, Any]) -> XPathResult:
     return str(plain["error"]) if "error" in plain else plain["found"]
 
 

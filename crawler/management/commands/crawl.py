@@ -23,7 +23,7 @@ from crawler.management.crawls import crawl_of
 from crawler.management.display import display_for
 from crawler.management.inputs import credentials_of, login_fields_of
 from crawler.management.list_input import load
-from crawler.management.waiting import Stop, WaitEnd, Waiting, stop_signals, wait_for_notices
+from crawler.management.waiting import CrawlWait, Stop, WaitEnd, stop_signals, wait_for_notices
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
@@ -95,7 +95,7 @@ class Command(CrawlerCommand):
     def _wait(self, crawl: Crawl, stop: Stop, timeout: float | None) -> tuple[WaitEnd, str]:
         """Why waiting ended, and why a person has to act, if one does."""
         with display_for(self.stderr.isatty(), self.say) as display, stop.gently():
-            waiting = Waiting(display.show, display.note, display.show_reason)
+            waiting = CrawlWait(display.show, display.note, display.show_reason)
             return waiting.until_over(crawl, stop, timeout), waiting.held
 
     def _end(self, crawl: Crawl, stop: Stop, waited: WaitEnd, held: str, options: dict[str, Any]) -> int:

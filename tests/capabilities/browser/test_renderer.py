@@ -14,7 +14,7 @@ from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.renderer import _Questions
 from crawler.capabilities.browser.result import Rendering
 from crawler.http import event_loop
-from crawler.http.errors import Aborted
+from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import EventLoop
 from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
@@ -63,14 +63,14 @@ def test_six_pages_are_rendered_at_a_time_while_other_tasks_go_on(pages: Pages, 
 @pytest.mark.long
 def test_a_page_whose_task_is_aborted_is_closed(pages: Pages, server: Server, browser: Browser) -> None:
     def render() -> None:
-        with suppress(Aborted):
+        with suppress(RequestAborted):
             pages.render(server, WAITS, seconds=60.0)
 
     with EventLoop() as loop:
         loop.spawn(render)
         while not server.requests:
             loop.run(0.1)
-        loop.throw(Aborted)
+        loop.throw(RequestAborted)
 
     async def contexts(chromium: Chromium) -> int:
         return len(chromium.contexts)
@@ -83,9 +83,9 @@ def test_a_page_whose_task_is_aborted_is_closed(pages: Pages, server: Server, br
 @pytest.mark.long
 def test_what_a_turn_raises_ends_the_page(pages: Pages, server: Server) -> None:
     def take_turn() -> bool:
-        raise Aborted
+        raise RequestAborted
 
-    with pytest.raises(Aborted):
+    with pytest.raises(RequestAborted):
         pages.render(server, WAITS, take_turn=take_turn, seconds=60.0)
     assert server.requests == []
 

@@ -21,14 +21,14 @@ def browser_worker(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Worker
     return Worker([Queue("render", connection=real_redis)], connection=real_redis)
 
 
-@pytest.mark.parametrize(("pages", "is_worn"), [(0, False), (79, False), (80, True), (81, True)])
-def test_it_is_worn_after_so_many_pages(
-    browser_worker: Worker, monkeypatch: pytest.MonkeyPatch, pages: int, is_worn: bool
+@pytest.mark.parametrize(("pages", "should_recycle"), [(0, False), (79, False), (80, True), (81, True)])
+def test_it_is_recycled_after_so_many_pages(
+    browser_worker: Worker, monkeypatch: pytest.MonkeyPatch, pages: int, should_recycle: bool
 ) -> None:
     monkeypatch.setattr(Renderer, "pages", pages)
-    assert browser_worker._should_recycle() is is_worn
+    assert browser_worker._should_recycle() is should_recycle
 
 
-def test_it_is_worn_after_so_many_jobs_like_any_worker(browser_worker: Worker, settings: Any) -> None:
+def test_it_is_recycled_after_so_many_jobs_like_any_worker(browser_worker: Worker, settings: Any) -> None:
     settings.CRAWLER_WORKER_JOBS = 0
     assert browser_worker._should_recycle()

@@ -9,7 +9,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from crawler.core.channels import webhook
-from crawler.core.channels.kind import Message, Signing
+from crawler.core.channels.kind import Message, SigningContext
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from crawler.notices.send import TransportError, post
@@ -85,7 +85,7 @@ def test_the_signature_covers_time_and_body_under_the_secret() -> None:
 
 
 def standard_headers(*secrets: str, now: float | None = None) -> dict[str, str]:
-    signing = Signing(SECRET, time.time() if now is None else now, secrets)
+    signing = SigningContext(SECRET, time.time() if now is None else now, secrets)
     return {name: value for name, value in webhook.headers(MESSAGE, b"{}", signing).items() if "Crawler" not in name}
 
 

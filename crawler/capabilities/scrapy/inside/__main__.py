@@ -117,7 +117,7 @@ class _Process:
             raise DontCloseSpider
 
     def _leave(self) -> None:
-        self._bridge.send(messages.Leaving())
+        self._bridge.send(messages.Closing())
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         while (message := messages.read_in_process(self._source)) is not None:
@@ -129,7 +129,7 @@ class _Process:
 
     def _take(self, message: messages.ToProcess) -> None:
         match message:
-            case messages.Visit() if self._pages is not None:
+            case messages.RunPage() if self._pages is not None:
                 self._do(self._pages.visit(message))
             case messages.Response():
                 self._bridge.answer(message)

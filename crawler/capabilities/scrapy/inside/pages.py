@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 
 from crawler.capabilities.scrapy import messages
 from crawler.capabilities.scrapy.inside.handler import PAGE, Bridge, NoResponse, plain_headers
-from crawler.capabilities.scrapy.inside.yielded import MAX_ITEMS, Collector, Found, plain_item, read
+from crawler.capabilities.scrapy.inside.yielded import MAX_ITEMS, Collector, PageOutput, plain_item, read
 
 MAX_ERRORS, MAX_ERROR = 10, 300  # of a page; characters of each
 
@@ -25,29 +25,29 @@ class Pages:
 
     def __init__(self, crawler: Crawler, bridge: Bridge) -> None:
         self._crawler, self._bridge = crawler, bridge
-        self._found: dict[int, Found] = {}
+        self._found: dict[int, PageOutput] = {}
         Collector.found = self._found
         crawler.signals.connect(self._note_error, signals.spider_error)
         crawler.signals.connect(self._note_item_error, signals.item_error)
         crawler.signals.connect(self._note_item, signals.item_scraped)
 
-    async def visit(self, visit: messages.Visit) -> None:
+    async def visit(self, visit: messages.RunPage) -> None:
         """Run a page through Scrapy, and tell the worker what came of it. Never raises."""
         page = visit.page
-        self._found[page] = Found()
+        self._found[page] = PageOutput()
         try:
             request = read(visit.url, visit.request, self._spider)
             request.meta[PAGE] = page
             self._bridge.begin(page, request.url, visit.url)
             seen = await self._visit(page, request)
         except Exception as error:  # noqa: BLE001  # whatever a component of the user raises
-            seen = messages.Seen(page=page, errors=(_line(error),))
+            seen = messages.PageDone(page=page, errors=(_line(error),))
         finally:
             self._bridge.forget(page)
             self._found.pop(page)
         self._bridge.send(seen)
 
-    async def _visit(self, page: int, request: ScrapyRequest) -> messages.Seen:
+    async def _visit(self, page: int, request: ScrapyRequest) -> messages.PageDone:
         found = self._found[page]
         result = await self._run(page, request)
         while found.further:
@@ -56,7 +56,7 @@ class Pages:
             of_further = await self._run(page, further)
             if isinstance(of_further, Failure) and not further.errback:
                 self._note(page, of_further.value)
-        led_to = messages.Seen(
+        led_to = messages.PageDone(
             page=page,
             errors=tuple(map(_line, found.errors[:MAX_ERRORS])),
             items=tuple(found.items),

@@ -27,7 +27,7 @@ _CARRIED = ("callback", "errback", "cb_kwargs", "meta", "headers", "flags")
 
 
 @dataclass
-class Found:
+class PageOutput:
     """What one page led to."""
 
     items: list[dict[str, Any]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Collector:
     """A spider middleware, the nearest to Scrapy's engine, which takes the requests: the crawl's manager schedules.
     Those that repeat no other and change nothing are pages of the crawl; the others are sent for this page."""
 
-    found: dict[int, Found]  # page -> what it led to; of the pages under way
+    found: dict[int, PageOutput]  # page -> what it led to; of the pages under way
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -57,7 +57,7 @@ class Collector:
                 note(found, each, self._crawler.spider)
 
 
-def note(found: Found, request: ScrapyRequest, spider: Spider) -> None:
+def note(found: PageOutput, request: ScrapyRequest, spider: Spider) -> None:
     """Note a request that the spider has yielded for a page."""
     if request.method != "GET" or request.body or request.dont_filter or request.cookies:
         found.further.append(request)
