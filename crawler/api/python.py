@@ -80,7 +80,7 @@ def again(
 
 
 def finish(crawl: Crawl | UUID | str) -> bool:
-    """No longer keep a crawl open: it is finished as soon as no page is open. False if it was not kept open, or is over
+    """Stop keeping a crawl open: it finishes once all open pages are done. False if it was not kept open, or is over
     already."""
     return control.finish(_id_of(crawl))
 

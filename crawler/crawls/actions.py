@@ -69,9 +69,9 @@ FINISH = Action(
     control.finish,
     State.FINISHED,
     "Finish a crawl that is kept open",
-    "It waits for no more pages, and is finished in the usual way as soon as no page is open.",
-    "No longer kept open. It is finished as soon as no page is open.",
-    "it is finished, or will be as soon as no page is open",
+    "Stop waiting for new pages. The crawl finishes as usual once all open pages are done.",
+    "The crawl will finish once all open pages are done.",
+    "it is finished, or will be once all open pages are done",
     "it was cancelled, or a service is down",
     needs_worker=True,
 )
@@ -101,5 +101,5 @@ def reply_to(action: Action, moved: bool, crawl_id: UUID) -> Reply:
     if state.is_over:
         return Reply(f"{_STANDS[state]}; there is nothing to {action.name}.", is_so=False)
     if action is FINISH:
-        return Reply("It is not kept open: it is finished by itself as soon as no page is open.", is_so=True)
+        return Reply("It is not kept open: it finishes by itself once all open pages are done.", is_so=True)
     return Reply(f"{_STANDS[state]}: another user changed its state at the same time. Try again.", is_so=False)

@@ -80,12 +80,11 @@ def wait_text(wait: HostWait) -> str:
         case WaitReason.STOP:
             return f"{host} {stop_of(wait.status, wait.until)} (in {seconds})."
         case WaitReason.PROBE:
-            rest = f"the others wait for its answer, {seconds} at most"
-            return f"{host} asked to wait, so one page of it is tried first: {rest}."
+            return f"{host} asked to wait, so one page is being tested first; the rest resume within {seconds}."
         case WaitReason.ROBOTS_ASKED:
-            return f"{waiting}, whose robots.txt is being asked for."
+            return f"{waiting}, whose robots.txt is being requested."
         case WaitReason.ROBOTS_AGAIN:
-            return f"{waiting}, whose robots.txt is asked for again in {seconds}{trouble}."
+            return f"{waiting}, whose robots.txt is requested again in {seconds}{trouble}."
         case WaitReason.ROBOTS:
             return f"{again} (Crawl-delay)."
         case WaitReason.DELAY:

@@ -94,9 +94,9 @@ CHANGES = (
     ),
     Change(
         slug="status",
-        title="Changed answer",
+        title="Changed response",
         about="Pages that both crawls requested, with a different response.",
-        praise="Every page answered as before.",
+        praise="Every page responded as before.",
         columns=(_PAGE, ReportColumn("before", "Before", CellType.ANSWER), ReportColumn("now", "Now", CellType.ANSWER)),
         selected="page.id, page.url, twin.outcome, twin.http_status, page.outcome, page.http_status",
         tables=_BOTH,

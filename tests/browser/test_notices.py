@@ -64,4 +64,4 @@ def test_the_form_says_what_was_ticked(web: Web, tab: Page) -> None:
     expect(group.locator(".changed")).to_have_text("")
     group.locator("summary").click()
     group.get_by_label("Failed").uncheck()
-    expect(group.locator(".changed")).to_have_text("Tell them of: Finished, Cancelled")
+    expect(group.locator(".changed")).to_have_text("Events: Finished, Cancelled")

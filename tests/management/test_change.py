@@ -95,5 +95,5 @@ def test_a_crawl_that_is_kept_open_is_finished(crawl: Crawl, capsys: pytest.Capt
     assert [exit_code("finish", str(crawl.id)), exit_code("finish", str(crawl.id))] == [0, 0]
     assert not options_of(crawl).stay_open
     first, second = capsys.readouterr().out.splitlines()
-    assert first == "No longer kept open. It is finished as soon as no page is open."
-    assert second == "It is not kept open: it is finished by itself as soon as no page is open."
+    assert first == "The crawl will finish once all open pages are done."
+    assert second == "It is not kept open: it finishes by itself once all open pages are done."

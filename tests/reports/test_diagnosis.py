@@ -332,14 +332,14 @@ def test_one_page_that_is_tried_after_a_stop_is_told(bench: Bench, worker: Simpl
     real_redis.hset(
         keys.host(bench.site.host), mapping={"probe": "x", "probe_until": bench.context.frontier.now() + 20}
     )
-    assert answer(bench).startswith(f"{bench.site.host} asked to wait, so one page of it is tried first:")
+    assert answer(bench).startswith(f"{bench.site.host} asked to wait, so one page is being tested first;")
 
 
 def test_a_robots_txt_that_is_being_asked_for_is_told(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     refill(bench.context)
     assert robots_cache_of(bench.context.frontier.redis, bench.crawl).acquire_lock(bench.site.url, "somebody")
-    assert answer(bench) == f"It is waiting for {bench.site.host}, whose robots.txt is being asked for."
+    assert answer(bench) == f"It is waiting for {bench.site.host}, whose robots.txt is being requested."
 
 
 @pytest.mark.site({"/": page(), "/robots.txt": Reply("broken", status=500)})
@@ -348,7 +348,7 @@ def test_a_robots_txt_that_could_not_be_had_is_asked_for_again(bench: Bench, wor
     for queue in ("crawl", "fetch", "crawl"):
         bench.work(queue, at_most=1)
     first = answer(bench)
-    assert first.startswith(f"It is waiting for {bench.site.host}, whose robots.txt is asked for again in ")
+    assert first.startswith(f"It is waiting for {bench.site.host}, whose robots.txt is requested again in ")
     assert first.endswith("(robots.txt could not be fetched, so nothing may be fetched: it answered 500).")
 
 

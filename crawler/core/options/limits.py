@@ -38,5 +38,5 @@ class LimitOptions(Part):
         Switch(),
         LIMITS,
         "Keep it open",
-        "Wait for more pages when none is left. It is finished when a user says so.",
+        "Wait for new pages until you finish the crawl.",
     )

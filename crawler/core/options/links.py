@@ -57,7 +57,7 @@ class LinkOptions(Part):
         Switch(),
         LINKS,
         "Obey nofollow",
-        "Skip links marked nofollow, ugc or sponsored. Of a page that says nofollow, all links are skipped.",
+        "Skip links marked nofollow, ugc or sponsored. On pages marked nofollow, all links are skipped.",
     )
     obey_noindex: bool = option(Switch(), LINKS, "Obey noindex", "Leave noindex pages out of exports.")
     sitemaps: bool = option(

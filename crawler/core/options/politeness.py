@@ -49,6 +49,6 @@ class PolitenessOptions(Part):
         Switch(),
         POLITENESS,
         "Ignore TLS errors",
-        "Accept certificates that are not trusted. Each page says why its server's was not; nobody can tell then who "
-        "really answered, and who reads what is sent.",
+        "Accept certificates that are not trusted. Connections are not authenticated: others on the network could read "
+        "or change them. Each page records the certificate error.",
     )

@@ -6,5 +6,5 @@ from crawler.crawls.actions import FINISH
 from crawler.management.base import command_of
 
 Command = command_of(
-    FINISH, "Finish a crawl that is kept open (--stay-open): as soon as no page is open, with receipt and notice."
+    FINISH, "Finish a crawl that is kept open (--stay-open): once all open pages are done, with receipt and notice."
 )

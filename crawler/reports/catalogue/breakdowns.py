@@ -69,15 +69,15 @@ def _answer_part(crawl: Crawl, key: str) -> RowDetail | None:
     if said != OPEN and said not in set(Outcome):
         return None
     outcome, http_status = "" if said == OPEN else said, int(status) if status.isdecimal() else None
-    title = f"Pages with the answer “{answer(outcome, http_status)}”"
+    title = f"Pages with the response “{answer(outcome, http_status)}”"
     return part_of(crawl, title, site_pages(crawl).filter(outcome=outcome, http_status=http_status))
 
 
 STATUSES = Report(
     slug="statuses",
-    title="Answers",
+    title="Responses",
     group=ReportGroup.FIGURES,
-    about="What the pages of the site answered, and what became of those that did not.",
+    about="The responses of the site's pages, and the reasons where there is none.",
     remedy="Errors have their own reports, with the pages that link to them.",
     praise="The crawl has no pages yet.",
     noun="kind",
@@ -107,7 +107,7 @@ DEPTHS = Report(
     slug="depths",
     title="Depths",
     group=ReportGroup.FIGURES,
-    about="How many links each page is away from where the crawl began.",
+    about="Number of clicks from the start URL to each page.",
     remedy="Most pages should be few links away.",
     praise="The crawl has no pages yet.",
     noun="depth",
@@ -138,9 +138,9 @@ CONTENT_TYPES = Report(
     slug="content-types",
     title="Types",
     group=ReportGroup.FIGURES,
-    about="What the answers were, by the type the server gave. Of what is no HTML the body is not read.",
+    about="Responses by content type. Only HTML bodies are parsed.",
     remedy="A type that is “not said” or wrong keeps browsers guessing: set it in the server.",
-    praise="No page has answered yet.",
+    praise="No page has responded yet.",
     noun="type",
     columns=(page_column("content_type"), PAGES, _BYTES),
     lines=_types,

@@ -165,7 +165,7 @@ BROKEN_LINKS = _report(
     which=IS_BROKEN,
     slug="broken-links",
     title="Broken links",
-    about="Pages of the site that answered with an error or not at all, and the pages that link to them.",
+    about="Pages of the site that responded with an error or not at all, and the pages that link to them.",
     remedy="Correct the link on each page named, or bring the missing page back, or redirect it to its successor. What "
     "only failed for a while can be sent again from the dead letters.",
     praise="No requested page of the site is broken.",

@@ -61,7 +61,7 @@ REDIRECT_CHAINS = Report(
     slug="redirect-chains",
     title="Redirect chains",
     group=ReportGroup.LINKS,
-    about="Redirects that lead to another redirect before they arrive, with each hop and the answer at the end.",
+    about="Redirects that lead to another redirect before they arrive, with each hop and the response at the end.",
     remedy="Let the first redirect lead to the end at once, and link to the end. Search engines give up after a few "
     "hops, and readers wait for each.",
     praise="Each redirect leads where it should in one step.",
@@ -71,7 +71,7 @@ REDIRECT_CHAINS = Report(
         _HOPS,
         _BY_WAY_OF,
         ReportColumn("ends_at", "Ends at", CellType.URL),
-        ReportColumn("answer", "Answer there", CellType.ANSWER),
+        ReportColumn("answer", "Response there", CellType.ANSWER),
     ),
     lines=_chain_lines,
 )

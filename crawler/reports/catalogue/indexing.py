@@ -34,8 +34,8 @@ from crawler.reports.catalogue.report import (
 )
 
 REASONS = {
-    "error": "answers with an error",
-    "no_answer": "does not answer",
+    "error": "responds with an error",
+    "no_answer": "does not respond",
     "redirect": "redirects",
     "robots": "forbidden by robots.txt",
     "noindex": "says noindex",

@@ -22,12 +22,12 @@ SLOW_FIRST_BYTE = page_report(
     ("url", "first_byte_ms", "elapsed_ms", "bytes"),
     largest="first_byte_ms",
     slug="slow-first-byte",
-    title="Slow to answer",
+    title="Slow to respond",
     group=ReportGroup.WEIGHT,
     about=f"Pages whose first byte took {SLOW_FIRST_BYTE_MS} ms or more, seen from where the crawl ran.",
     remedy="That is the server at work: look for slow queries, cache what is computed each time, serve from near. "
     "A crawl is a load of its own; with fewer connections you see whether that was it.",
-    praise=f"Every page began to answer within {SLOW_FIRST_BYTE_MS} ms.",
+    praise=f"Every page began to respond within {SLOW_FIRST_BYTE_MS} ms.",
 )
 SLOW_PAGES = page_report(
     IS_SLOW,
@@ -36,9 +36,9 @@ SLOW_PAGES = page_report(
     slug="slow-pages",
     title="Slow pages",
     group=ReportGroup.WEIGHT,
-    about=f"Pages whose whole answer took {SLOW_MS // 1000} seconds or more.",
+    about=f"Pages whose whole response took {SLOW_MS // 1000} seconds or more.",
     remedy="Beside the time to the first byte it is the size that counts: compress, and send less.",
-    praise=f"Every page was there within {SLOW_MS // 1000} seconds.",
+    praise=f"Every page loaded within {SLOW_MS // 1000} seconds.",
 )
 LARGE_PAGES = page_report(
     IS_LARGE,
@@ -58,7 +58,7 @@ DEEP_PAGES = page_report(
     slug="deep-pages",
     title="Deep pages",
     group=ReportGroup.WEIGHT,
-    about=f"Pages that are more than {DEEP_LINKS} links away from where the crawl began.",
+    about=f"Pages that are more than {DEEP_LINKS} clicks away from the start URL.",
     remedy="Link to those that matter from pages nearer to the start: readers and search engines come less often to "
     "what lies deep.",
     praise=f"Every page can be reached by {DEEP_LINKS} links.",

@@ -23,7 +23,7 @@ function change(field) {
   return `${label}: ${secret ? "given" : shown(control)}`;
 }
 
-/* "Tell them of: Started, Finished"; none checked means the default. */
+/* "Events: Started, Finished"; none checked means the default. */
 function changeOfChoices(choices) {
   const boxes = [...choices.querySelectorAll("input")];
   const ticked = boxes.filter((box) => box.checked);

@@ -147,8 +147,8 @@ def report_of(crawl: Crawl) -> dict[str, Any] | None:
 
 DENIED_MESSAGES = {
     Right.SEE: "",  # a user who may not look gets a 404
-    Right.CONTROL: "You may look at this crawl, but not move it. Ask its owner to let your group control it.",
-    Right.OWN: "You may look at this crawl, but this is for its owner to do.",
+    Right.CONTROL: "You can view this crawl but not control it. Ask its owner to let your group control it.",
+    Right.OWN: "Only the owner can do this.",
 }
 """The message for a user who lacks a right."""
 

@@ -91,7 +91,7 @@ class OptionFields(CatalogueFields):
         help_text="Names of query parameters, one per line, such as sid, or ref_* for all that begin so.",
     )
     notify_events = forms.MultipleChoiceField(
-        label="Tell them of",
+        label="Events",
         required=False,
         initial=list(DEFAULTS.notify_events),
         choices=[(event.value, EVENTS[event].capitalize()) for event in OF_PAGES],

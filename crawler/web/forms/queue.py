@@ -104,7 +104,7 @@ def _login_fields() -> forms.Field:
 def _events() -> forms.Field:
     choices = [(event.value, EVENTS[event].capitalize()) for event in OF_PAGES]
     return forms.MultipleChoiceField(
-        label="Tell them of", required=False, choices=choices, widget=forms.CheckboxSelectMultiple()
+        label="Events", required=False, choices=choices, widget=forms.CheckboxSelectMultiple()
     )
 
 

@@ -32,8 +32,8 @@ def test_each_reason_is_told_with_its_pages(crawl: Crawl) -> None:
     make(crawl, "/silent", Outcome.DNS, error="no such host")
     make(crawl, "/unasked", Outcome.LIMIT)
     assert [(line[0], line[1]) for line in told(crawl, "non-indexable")] == [
-        ("answers with an error", 1),
-        ("does not answer", 1),
+        ("responds with an error", 1),
+        ("does not respond", 1),
         ("redirects", 1),
         ("forbidden by robots.txt", 1),
         ("says noindex", 1),

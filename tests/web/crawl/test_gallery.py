@@ -86,8 +86,8 @@ def test_a_crawl_leads_to_its_gallery_when_there_are_screenshots(as_ann: Client,
     [
         (CrawlOptions(), "finished", "--render always --keep screenshot"),
         (PICTURED, "running", "There is none yet."),
-        (PICTURED, "finished", "The page's own view says why."),
-        (CrawlOptions(keep=("screenshot",), render="auto"), "finished", "none needed a browser"),
+        (PICTURED, "finished", "Open a page to see why it has none."),
+        (CrawlOptions(keep=("screenshot",), render="auto"), "finished", "no page needed a browser"),
     ],
 )
 def test_an_empty_gallery_says_how_to_get_some(

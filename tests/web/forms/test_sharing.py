@@ -39,10 +39,10 @@ def text_of(browser: Client, crawl: Crawl) -> str:
 
 
 def test_the_form_offers_ones_own_groups(as_ann: Client, editors: Group) -> None:
-    a_group("others")
+    a_group("strangers")
     text = as_ann.get("/").content.decode()
     assert "editors" in text
-    assert "others" not in text
+    assert "strangers" not in text
 
 
 def test_who_is_in_no_group_is_offered_none(as_ann: Client) -> None:
