@@ -162,24 +162,25 @@ def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at
     stopped_watch.clear()
     Queue("fetch", connection=queues.connection()).enqueue(watch_that_is_stopped)
     bench.work("fetch", at_most=1)
-    assert stopped_watch == [pytest.approx(POLL_INTERVAL_S)]
+    assert stopped_watch == [1]
     assert bench.jobs("fetch") == [WATCH]
 
 
-stopped_watch: list[float] = []  # seconds that each one lasted
+stopped_watch: list[int] = []  # how often each one slept
 
 
 def watch_that_is_stopped() -> None:
     """A watch whose worker gets SIGTERM while it sleeps for the first time."""
-    time = GivenTime()
+    time, slept = GivenTime(), list[float]()
 
     def sleep(seconds: float) -> None:
-        if time.time == 0:
+        if not slept:
             os.kill(os.getpid(), signal.SIGTERM)
+        slept.append(seconds)
         time.sleep(seconds)
 
     poll_while_idle(wait=sleep, clock=time.clock)
-    stopped_watch.append(time.time)
+    stopped_watch.append(len(slept))
 
 
 def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, time: GivenTime) -> None:
