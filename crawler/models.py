@@ -271,7 +271,7 @@ class PageFacts(models.Model):
 
 
 class PageLoad(models.Model):
-    """How one page loaded in a browser, see `core.pages.page_load`; only rendered pages have one. Only
+    """How one page loaded in a browser, see `capabilities.browser.page_load`; only rendered pages have one. Only
     `crawler.storage.writer` writes these rows, together with the page's own."""
 
     page = models.OneToOneField(
@@ -290,6 +290,20 @@ class PageLoad(models.Model):
 
     def __str__(self) -> str:
         return f"load of page {self.page_id}"
+
+
+class ScriptPage(models.Model):
+    """A page that says next to nothing without its scripts, of a crawl that renders none. Only `crawler.storage.writer`
+    writes these rows, together with the page's own."""
+
+    page = models.OneToOneField(
+        Page, primary_key=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )  # as of `PageFacts`
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
+    reason = models.CharField(max_length=16)  # a `Shell`
+
+    def __str__(self) -> str:
+        return f"page {self.page_id}, which needs scripts"
 
 
 class SpiderRequest(models.Model):

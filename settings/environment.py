@@ -12,6 +12,7 @@ import secrets
 import ssl
 import stat
 import sys
+import threading
 import warnings
 from collections.abc import Container, Iterable
 from contextlib import suppress
@@ -243,7 +244,7 @@ def secret_key(data: Path | None) -> str:
 def kept_secret(file: Path) -> str:
     """The secret in this file, generated on first use and readable only by its owner."""
     if not file.exists():
-        draft = file.with_suffix(f".{os.getpid()}")
+        draft = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(48))
         try:

@@ -14,7 +14,7 @@ from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.catalogue.report import Report
 from crawler.reports.comparison import CHANGES, Change
-from tests import field_table, option_table, outcome_table
+from tests import field_table, hint_table, option_table, outcome_table
 
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
@@ -59,6 +59,11 @@ def test_the_table_of_options_is_that_of_the_catalogue() -> None:
 def test_the_table_of_outcomes_is_that_of_the_catalogue() -> None:
     """`python -m tests.outcome_table` updates it."""
     assert f"\n\n{outcome_table.table()}\n" in outcome_table.PAGE.read_text()
+
+
+def test_the_table_of_hints_is_that_of_the_catalogue() -> None:
+    """`python -m tests.hint_table` updates it."""
+    assert f"\n\n{hint_table.table()}\n" in hint_table.PAGE.read_text()
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.slug)

@@ -21,6 +21,7 @@ from crawler.core.channels.kind import Message
 from crawler.core.errors import SealBroken
 from crawler.core.options.events import Event
 from crawler.core.protocol.completion import State
+from crawler.core.text.controls import Surface
 from crawler.crashpoints import crash_point
 from crawler.encryption import opened_address
 from crawler.exports.rows import page_rows
@@ -91,7 +92,7 @@ def allowed_hosts(delivery: Delivery) -> tuple[str, ...]:
 
 def _text(sentence: str, receipt: Mapping[str, Any], about: str) -> str:
     """The notice as text."""
-    table = f"{text.receipt_table(receipt)}\n" if receipt else ""
+    table = f"{text.receipt_table(receipt, Surface.PAGE)}\n" if receipt else ""
     return f"{sentence}\n\n{table}{about}\n"
 
 

@@ -7,6 +7,7 @@ diagnosis         why a crawl is not finished; diagnosis_facts, diagnosis_text
 explanation       the same, in sentences
 cause_text        shortages, holds and waits of hosts, in sentences
 end_text          why a crawl ended, as a sentence
+hints             what is odd about a crawl as a whole, and what to do
 host              the state of one host in all crawls
 page_table        the table of pages: columns, filters, counts
 page_detail       one page, as values and as text

@@ -9,9 +9,11 @@ from typing import Any, assert_never
 from crawler.core.options.events import Event
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.protocol.completion import EndReason, Limit
+from crawler.core.text.controls import Surface
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
 from crawler.core.text.sanitize import one_line
 from crawler.models import Crawl, KeptExtraction, Page
+from crawler.reports import hints
 from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt_parts import lines_of
 
@@ -94,7 +96,7 @@ def run_time(receipt: Mapping[str, Any]) -> str:
     return ran if ran == over else f"ran {ran} (over {over}, with pauses)"
 
 
-def receipt_table(receipt: Mapping[str, Any]) -> str:
+def receipt_table(receipt: Mapping[str, Any], surface: Surface = Surface.COMMAND) -> str:
     """A receipt (see `reports.receipt`) as plain text: the terminal's and the mail's."""
     skipped = {outcome(reason): number for reason, number in receipt["skipped"].items()}
     still_open = _still_open(receipt)
@@ -116,6 +118,7 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             ("Requests", f"{count(receipt['requests'])}, retries: {count(receipt['retries'])}"),
             ("Received", size(receipt["bytes"])),
             *_listed("Notice to", [notice["address"] for notice in receipt["notifications"]]),
+            *_listed("Hint", hints.lines_of(receipt.get("hints", ()), surface)),
         ]
     )
 

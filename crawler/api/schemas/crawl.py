@@ -96,6 +96,17 @@ class CrawlDetail(CrawlLine):
     links: dict[str, str] = Field(description="The addresses of what belongs to it.")
 
 
+class ReceiptHint(Schema):
+    """What is odd about a crawl as a whole."""
+
+    hint: str = Field(description="Its name; docs/reports.md lists all.")
+    pages: int = Field(description="The pages it is about.")
+    of: int = Field(description="From among so many.")
+    example: str = Field(description="The URL of one.")
+    message: str
+    remedy: str = Field(description="What to do.")
+
+
 class Receipt(Schema):
     """The receipt of a crawl."""
 
@@ -125,6 +136,9 @@ class Receipt(Schema):
     bytes: int
     retries: int
     notifications: Sequence[dict[str, Any]]
+    hints: Sequence[ReceiptHint] | None = Field(
+        None, description="What is odd about the crawl as a whole; null while it is not over."
+    )
     list: dict[str, int] | None = Field(None, description="What was read of its list of URLs; null when it has none.")
     lost: int | None = Field(
         None, description="Of the failed pages, those lost with their workers; null unless it acknowledges early."
@@ -248,6 +262,16 @@ RECEIPT_EXAMPLE: dict[str, Any] = {
     "bytes": 1_600_000,
     "retries": 2,
     "notifications": [],
+    "hints": [
+        {
+            "hint": "scripts",
+            "pages": 40,
+            "of": 117,
+            "example": "https://example.com/app/",
+            "message": "40 of 117 pages are nearly empty without JavaScript.",
+            "remedy": 'Crawl again with `render` "auto".',
+        }
+    ],
     "list": None,
 }
 

@@ -158,6 +158,7 @@ class ReportEntry(Schema):
     is_finding: bool = Field(description="False when its number is neither good nor bad.")
     number: int | None = Field(description="The number of lines; null without data, or while it is being counted.")
     lacking: str = Field(description='Why this crawl has no data for it, and what to do; "" when it has.')
+    not_requested: str = Field(description='What was not requested, so that the report cannot know it; "" = nothing.')
     url: str
 
 
@@ -187,6 +188,7 @@ def entry_of(crawl: Crawl, report: Report, number: int | None) -> dict[str, Any]
         "is_finding": report.is_finding,
         "number": number,
         "lacking": spoken(report.lacking(crawl), Surface.API),
+        "not_requested": spoken(report.not_requested(crawl), Surface.API),
         "url": f"{ROOT}/{crawl.id}/reports/{report.slug}",
     }
 
@@ -201,6 +203,7 @@ ENTRY_EXAMPLE: dict[str, Any] = {
     "is_finding": True,
     "number": 1,
     "lacking": "",
+    "not_requested": "Not requested, so not known to work: 14 pages (forbidden by robots.txt).",
     "url": f"{ROOT}/.../reports/broken-links",
 }
 REPORT_EXAMPLE: dict[str, Any] = {**ENTRY_EXAMPLE, **TABLE_EXAMPLE}

@@ -2,6 +2,7 @@
 `recorder` import it.
 
 options         its options
+hints           that pages need their scripts
 page_fields     the fields of a page that say how it loaded
 page_parts      how a page loaded, as JSON values and as text
 result_fields   how a page loaded, in the results of fetch jobs
@@ -37,6 +38,7 @@ memory          how much memory Chromium uses
 
 SEAMS = (
     "options",
+    "hints",
     "lanes",
     "page_steps",
     "page_rows",

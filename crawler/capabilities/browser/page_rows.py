@@ -1,4 +1,4 @@
-"""Stores how pages loaded in a browser."""
+"""Stores how pages loaded in a browser, and which ones need it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from uuid import UUID
 import msgspec
 
 from crawler.capabilities.browser.page_load import PageLoad
-from crawler.capabilities.browser.result_fields import LOAD
+from crawler.capabilities.browser.result_fields import LOAD, NEEDS_SCRIPTS
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
 from crawler.models import PageLoad as PageLoadRow
+from crawler.models import ScriptPage
 from crawler.storage.bulk import Row, Statement, is_among
 from crawler.storage.page_rows import PageRows
 from crawler.storage.sql import as_json, stored_id
@@ -60,4 +61,23 @@ def _row(page: int, crawl_id: object, load: PageLoad) -> Row:
     }
 
 
-PAGE_ROWS = (PageRows(_store, _delete, is_of_result=True),)
+_STORE_NEED = Statement(
+    """
+    INSERT INTO crawler_scriptpage (page_id, crawl_id, reason) SELECT {page}, {crawl}, {reason} {rows}
+    WHERE true ON CONFLICT (page_id) DO UPDATE SET reason = excluded.reason
+    """,
+    {"page": "bigint", "crawl": "uuid", "reason": "text"},
+)
+
+
+def _store_needs(crawl: UUID, closings: Sequence[PageResult], found: Sequence[Discovery]) -> None:
+    crawl_id = stored_id(crawl)
+    reasons = [(result.id, why) for result in closings if (why := NEEDS_SCRIPTS.of(result))]
+    _STORE_NEED.run([{"page": page, "crawl": crawl_id, "reason": why} for page, why in reasons])
+
+
+def _delete_needs(crawl: UUID, page_ids: Sequence[int]) -> None:
+    ScriptPage.objects.filter(is_among("page_id", page_ids))._raw_delete(ScriptPage.objects.db)
+
+
+PAGE_ROWS = (PageRows(_store, _delete, is_of_result=True), PageRows(_store_needs, _delete_needs, is_of_result=True))

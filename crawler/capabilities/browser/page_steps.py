@@ -13,9 +13,9 @@ from crawler.capabilities.browser import shells
 from crawler.capabilities.browser.options import RenderOptions
 from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.browser.result_fields import LOAD
+from crawler.capabilities.browser.result_fields import LOAD, NEEDS_SCRIPTS
 from crawler.capabilities.browser.rules import UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
-from crawler.core.options.of_capabilities import AUTO
+from crawler.core.options.of_capabilities import AUTO, NEVER
 from crawler.core.pages.content_formats import PICTURES, WARC
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.added_links import with_links
@@ -140,6 +140,11 @@ class RenderStep(PageStep):
         return True
 
 
+MANY_LINKS = (
+    10  # on a page that is not looked at for a shell; one has three at most, and some for visitors without scripts
+)
+
+
 def _is_page(fetched: FetchResult) -> bool:
     return fetched.outcome is Outcome.SUCCESS and bool(fetched.body) and is_html(fetched.content_type)
 
@@ -171,4 +176,27 @@ class ShellStep(PageStep):
         return msgspec.structs.replace(visit.unread(), needs_lane=why) if why else None
 
 
-PAGE_STEPS = (RenderStep, ShellStep)
+class NoteShellStep(PageStep):
+    """Notes pages that need their scripts, in a crawl that renders none: it gives a hint then."""
+
+    stage = Stage.READ
+
+    def __init__(self) -> None:
+        self._why = ""
+
+    @classmethod
+    def of(cls, context: SliceContext) -> Self | None:
+        return cls() if RenderOptions.of(context.policy).render == NEVER else None
+
+    def parsed(self, visit: Visit) -> None:
+        """Pages with many links are not looked at: that would cost more than it tells."""
+        html = visit.html or b""
+        few_links = html.count(b"<a ") + html.count(b"<A ") <= MANY_LINKS
+        self._why = shells.reason(visit.document) if visit.document is not None and few_links else ""
+
+    def finish(self, visit: Visit) -> None:
+        if self._why and visit.result is not None:
+            visit.result = msgspec.structs.replace(visit.result, **NEEDS_SCRIPTS.given(self._why))
+
+
+PAGE_STEPS = (RenderStep, ShellStep, NoteShellStep)

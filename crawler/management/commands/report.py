@@ -60,6 +60,8 @@ class Command(CrawlerCommand):
             return Exit.NOT_DONE
         names, rows = [column.name for column in report.whole_columns], report.rows(crawl)
         self.print_rows(names, rows, as_json=as_json)
+        if unknown := report.not_requested(crawl):
+            self.say(spoken(unknown, Surface.COMMAND))
         return Exit.DONE
 
 

@@ -14,7 +14,7 @@ from crawler.core.pages.outcomes import ERRORS, Outcome
 from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page
-from crawler.reports import result_cache
+from crawler.reports import result_cache, text
 from crawler.reports.catalogue.page_queries import answer, chunked, site_pages
 from crawler.reports.catalogue.report import (
     RESPONSE,
@@ -149,6 +149,16 @@ def _externals_unchecked(crawl: Crawl) -> str:
     return f"This crawl did not ask for links to other sites. Crawl again with {_CHECKED}."
 
 
+def _not_requested(crawl: Crawl) -> str:
+    """What may be broken without standing here."""
+    skipped = crawl.tallies.skipped() | {Outcome.CANCELLED: crawl.tallies.outcomes.get(Outcome.CANCELLED, 0)}
+    parts = [f"{text.counted(number, 'page')} ({text.outcome(why)})" for why, number in skipped.items() if number]
+    if crawl.chosen.externals == "record":
+        links = Page.objects.filter(crawl=crawl, kind=EXTERNAL).count()
+        parts += [f"{text.counted(links, 'link')} to other sites (see {_CHECKED})"] if links else []
+    return f"Not requested, so not known to work: {', '.join(parts)}." if parts else ""
+
+
 def _report(of: Of, **words: Any) -> Report:
     return Report(
         group=ReportGroup.LINKS,
@@ -164,6 +174,7 @@ BROKEN_LINKS = _report(
     broken,
     which=IS_BROKEN,
     slug="broken-links",
+    not_requested=_not_requested,
     title="Broken links",
     about="Pages of the site that responded with an error or not at all, and the pages that link to them.",
     remedy="Correct the link on each page named, or bring the missing page back, or redirect it to its successor. What "

@@ -123,6 +123,7 @@ class Report:
     lacking: Callable[[Crawl], str] = (
         _nothing  # why this crawl has no data for it, and what to do, to be `spoken`; "" = it has
     )
+    not_requested: Callable[[Crawl], str] = _nothing  # what it cannot know of this crawl; to be `spoken`
     whole: ReportTable | None = None  # None = the lines are all there is
 
     def count(self, crawl: Crawl) -> int:

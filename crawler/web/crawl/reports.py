@@ -45,6 +45,7 @@ def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpRespons
     """One report with a page of its lines."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
     context: dict[str, Any] = {"crawl": crawl, "report": report, "lacking": _lacking(crawl, report)}
+    context["not_requested"] = spoken(report.not_requested(crawl), Surface.PAGE)
     if not context["lacking"]:
         opened = partial(_part_address, crawl, report)
         context |= table_of(

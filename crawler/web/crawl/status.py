@@ -8,12 +8,14 @@ from typing import Any, assert_never
 from crawler.core.pages.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.protocol.completion import FOLLOWS, EndReason, State
 from crawler.core.protocol.progress import Completion
+from crawler.core.text.controls import Surface
 from crawler.models import Crawl, Delivery, KeptExtraction
 from crawler.reports import hooks, text, traps
 from crawler.reports.comparison import from_memory
 from crawler.reports.diagnosis import stands_still, waits_because
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.explanation import AUTOSCALED
+from crawler.reports.hints import hints_of, lines_of
 from crawler.reports.links import dead_letters, orphans
 from crawler.reports.progress import (
     SHOWN,
@@ -82,6 +84,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
     alerts = _alerts(crawl, now, seen)
     lists = {
         "alerts": alerts,
+        "hints": [{"text": line, "tone": "warn"} for line in lines_of(hints_of(crawl), Surface.PAGE)],
         "answers": [{**bar, "share": f"{bar['share']:g}"} for bar in answer_bars(crawl)],
         "statuses": status_rows(progress["receipt"]["statuses"]),
         "skipped": skipped_rows(progress["receipt"]["skipped"]),

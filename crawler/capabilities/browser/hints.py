@@ -1,0 +1,42 @@
+"""That pages need their scripts, and the crawl renders none."""
+
+from __future__ import annotations
+
+from django.db.models import Min
+
+from crawler.capabilities.browser.options import RenderOptions
+from crawler.core.options.of_capabilities import NEVER
+from crawler.core.text.controls import by_surface
+from crawler.models import Crawl, Page, ScriptPage
+from crawler.reports.hints import Evidence, Hint
+
+_RENDERED = by_surface(command="--render auto", page="“Render in a browser”", api='`render` "auto"')
+FEWEST = 3  # pages, unless a start page is one
+SHARE = 10  # a tenth of the pages with a response
+
+
+def _need_scripts(crawl: Crawl) -> Evidence | None:
+    if RenderOptions.of(crawl.chosen).render != NEVER:
+        return None
+    found = ScriptPage.objects.filter(crawl=crawl)
+    pages = found.count()
+    if not pages:
+        return None
+    of = sum(number for status, number in crawl.tallies.statuses.items() if status.startswith("2"))
+    first = Page.objects.get(pk=found.aggregate(first=Min("page_id"))["first"])
+    is_start = first.depth == 0 and first.linked and not crawl.source
+    if not is_start and (pages < FEWEST or SHARE * pages < of):
+        return None
+    return Evidence(pages, of, first.url)
+
+
+HINTS = (
+    Hint(
+        "scripts",
+        "A crawl that renders no pages found that its start page, or at least a tenth of the pages, says next to "
+        "nothing without its scripts.",
+        "{pages} of {of} pages are nearly empty without JavaScript.",
+        f"Crawl again with {_RENDERED}.",
+        _need_scripts,
+    ),
+)

@@ -1,0 +1,62 @@
+"""That a site is behind a log-in, and the crawl has none."""
+
+from __future__ import annotations
+
+import re
+
+from crawler.capabilities.login.options import LoginOptions
+from crawler.core.text.controls import by_surface
+from crawler.models import Crawl
+from crawler.reports.hints import (
+    FEW,
+    Evidence,
+    Hint,
+    first_of,
+    is_most,
+    number_of_redirects,
+    pages_of,
+    redirect_targets,
+)
+
+_LOGIN_PATH = re.compile(
+    r"/(?:log[-_]?in|sign[-_]?in|sign[-_]?on|sso|auth|authenticate|authorize|session/new)(?:[/.;]|$)", re.IGNORECASE
+)
+"""In the path of a URL to which sites send visitors who have not logged in."""
+
+
+def _behind_login(crawl: Crawl) -> Evidence | None:
+    """Responses with 401, and redirects to a log-in page; or the start page is redirected there."""
+    if LoginOptions.of(crawl.chosen).login_url or crawl.source:
+        return None
+    responses, denied = sum(crawl.tallies.statuses.values()), crawl.tallies.statuses.get("401", 0)
+    if is_most(denied, responses):
+        return Evidence(denied, responses, first_of(pages_of(crawl).filter(http_status=401)))
+    redirects = number_of_redirects(crawl)
+    if not redirects:
+        return None
+    targets = {url: pages for url, pages in redirect_targets(crawl).items() if _LOGIN_PATH.search(url)}
+    pages = sum(targets.values())
+    if redirects < FEW and not _start_leads_to(crawl, targets):
+        return None
+    if not is_most(pages + denied, responses) and not _start_leads_to(crawl, targets):
+        return None
+    return Evidence(pages + denied, responses, next(iter(targets), ""))
+
+
+def _start_leads_to(crawl: Crawl, targets: dict[str, int]) -> bool:
+    starts = pages_of(crawl).filter(depth=0, hops=0, linked=True).values_list("redirect_to", flat=True)[:FEW]
+    return any(url.partition("?")[0] in targets for url in starts if url)
+
+
+HINTS = (
+    Hint(
+        "login",
+        "A crawl without a log-in got 401 or was sent to a log-in page by at least half of the responses, ten or more; "
+        "or its start page led there.",
+        "{pages} of {of} responses ask for a log-in.",
+        "Let the crawl log in with "
+        + by_surface(command="--login-url", page="“Log-in form”", api="`login_url` and `credentials`")
+        + ".",
+        _behind_login,
+    ),
+)
