@@ -201,9 +201,12 @@ def _plain(hint: Hint, evidence: Evidence) -> dict[str, Any]:
 
 
 def lines_of(found: Iterable[Mapping[str, Any]], surface: Surface) -> list[str]:
-    """Each in a sentence or two, as this surface shows it; one of a newer version with the remedy it came with."""
-    known = _by_slug()
-    return [
-        f"{each['message']} {spoken(known[each['hint']].remedy, surface) if each['hint'] in known else each['remedy']}"
-        for each in found
-    ]
+    """Each as this surface shows it: what is odd, what to do, and an example. One of a newer version has the remedy it
+    came with."""
+    return [_line(each, _by_slug().get(each["hint"]), surface) for each in found]
+
+
+def _line(told: Mapping[str, Any], hint: Hint | None, surface: Surface) -> str:
+    remedy = spoken(hint.remedy, surface) if hint else told["remedy"]
+    example = f" Example: {told['example']}" if told["example"] else ""
+    return f"{told['message']} {remedy}{example}"

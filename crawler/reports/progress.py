@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Avg, Count, F, Q, QuerySet, Sum, Value
+from django.db.models import Avg, Count, F, Q, Sum, Value
 from django.db.models.functions import Concat, StrIndex, Substr
 
 from crawler.core.pages.outcomes import ERRORS, USABLE, Outcome
 from crawler.core.protocol import progress
 from crawler.core.protocol.counters import RECENT_PAGES
 from crawler.core.protocol.messages import PAGE
-from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.receipt import receipt_of
+from crawler.storage.queries import start_pages
 
 SHOWN = RECENT_PAGES  # pages in a list on the crawl page
 
@@ -79,7 +79,7 @@ def troubled_start_pages(crawl: Crawl) -> list[Page]:
     if crawl.source:
         return []
     fine = [*USABLE, Outcome.CANCELLED]
-    return list(_start_pages(crawl).filter(status=Page.CLOSED).exclude(outcome__in=fine).order_by("id"))
+    return list(start_pages(crawl).filter(status=Page.CLOSED).exclude(outcome__in=fine).order_by("id"))
 
 
 def came_to_nothing(crawl: Crawl) -> bool:
@@ -90,12 +90,7 @@ def came_to_nothing(crawl: Crawl) -> bool:
 
 def start_count(crawl: Crawl) -> int:
     """The number of start pages."""
-    return _start_pages(crawl).count()
-
-
-def _start_pages(crawl: Crawl) -> QuerySet[Page]:
-    """By their keys, which have an index. Crawls over lists, whose pages are all start pages, do not come here."""
-    return Page.objects.filter(crawl=crawl, kind=PAGE, key__in=[key_of(url) for url in crawl.start_urls])
+    return start_pages(crawl).count()
 
 
 def _in_order(ids: Sequence[int]) -> list[Page]:

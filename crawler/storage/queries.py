@@ -16,7 +16,7 @@ from crawler.core.protocol.completion import State
 from crawler.core.protocol.counters import Tallies, Watermark, tallied
 from crawler.core.protocol.discovery import Place
 from crawler.core.protocol.messages import PAGE
-from crawler.core.urls.normalise import site_of
+from crawler.core.urls.normalise import key_of, site_of
 from crawler.models import Crawl, Page
 from crawler.storage.bulk import is_among
 
@@ -51,6 +51,11 @@ def all_rows(crawl: UUID) -> QuerySet[Page]:
     """All rows of a crawl in the order of their discovery. The condition on `id` is always true: with it SQLite uses
     the index in this order, and without it never, where an index of open pages or dead letters is faster."""
     return Page.objects.filter(crawl_id=crawl, id__gt=0).order_by("id")
+
+
+def start_pages(crawl: Crawl) -> QuerySet[Page]:
+    """By their keys, which have an index. Not for crawls over lists, whose pages are all start pages."""
+    return Page.objects.filter(crawl=crawl, kind=PAGE, key__in=[key_of(url) for url in crawl.start_urls])
 
 
 def watermark(crawl: UUID) -> Watermark:

@@ -9,6 +9,7 @@ from crawler.core.options.of_capabilities import NEVER
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page, ScriptPage
 from crawler.reports.hints import Evidence, Hint
+from crawler.storage.queries import start_pages
 
 _RENDERED = by_surface(command="--render auto", page="“Render in a browser”", api='`render` "auto"')
 FEWEST = 3  # pages, unless a start page is one
@@ -24,7 +25,7 @@ def _need_scripts(crawl: Crawl) -> Evidence | None:
         return None
     of = sum(number for status, number in crawl.tallies.statuses.items() if status.startswith("2"))
     first = Page.objects.get(pk=found.aggregate(first=Min("page_id"))["first"])
-    is_start = first.depth == 0 and first.linked and not crawl.source
+    is_start = not crawl.source and start_pages(crawl).filter(pk=first.pk).exists()
     if not is_start and (pages < FEWEST or SHARE * pages < of):
         return None
     return Evidence(pages, of, first.url)

@@ -8,7 +8,6 @@ from crawler.capabilities.login.options import LoginOptions
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl
 from crawler.reports.hints import (
-    FEW,
     Evidence,
     Hint,
     first_of,
@@ -17,6 +16,7 @@ from crawler.reports.hints import (
     pages_of,
     redirect_targets,
 )
+from crawler.storage.queries import start_pages
 
 _LOGIN_PATH = re.compile(
     r"/(?:log[-_]?in|sign[-_]?in|sign[-_]?on|sso|auth|authenticate|authorize|session/new)(?:[/.;]|$)", re.IGNORECASE
@@ -31,21 +31,18 @@ def _behind_login(crawl: Crawl) -> Evidence | None:
     responses, denied = sum(crawl.tallies.statuses.values()), crawl.tallies.statuses.get("401", 0)
     if is_most(denied, responses):
         return Evidence(denied, responses, first_of(pages_of(crawl).filter(http_status=401)))
-    redirects = number_of_redirects(crawl)
-    if not redirects:
+    if not number_of_redirects(crawl):
         return None
     targets = {url: pages for url, pages in redirect_targets(crawl).items() if _LOGIN_PATH.search(url)}
-    pages = sum(targets.values())
-    if redirects < FEW and not _start_leads_to(crawl, targets):
-        return None
-    if not is_most(pages + denied, responses) and not _start_leads_to(crawl, targets):
-        return None
-    return Evidence(pages + denied, responses, next(iter(targets), ""))
+    pages = sum(targets.values()) + denied
+    if targets and (is_most(pages, responses) or _start_leads_to(crawl, targets)):
+        return Evidence(pages, responses, max(targets, key=lambda url: targets[url]))
+    return None
 
 
 def _start_leads_to(crawl: Crawl, targets: dict[str, int]) -> bool:
-    starts = pages_of(crawl).filter(depth=0, hops=0, linked=True).values_list("redirect_to", flat=True)[:FEW]
-    return any(url.partition("?")[0] in targets for url in starts if url)
+    urls = start_pages(crawl).values_list("redirect_to", flat=True)
+    return any(url.partition("?")[0] in targets for url in urls if url)
 
 
 HINTS = (

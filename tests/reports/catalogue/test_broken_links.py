@@ -7,6 +7,7 @@ import pytest
 from crawler.core.html.link_codec import Occurrences
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import EXTERNAL
+from crawler.core.text.controls import Surface, spoken
 from crawler.models import Crawl
 from crawler.reports import links
 from crawler.reports.catalogue.entries import BY_SLUG
@@ -100,3 +101,20 @@ def test_redirects_are_told_with_where_they_lead(crawl: Crawl) -> None:
 @pytest.mark.parametrize("key", ["", "x", "0", "9" * 30])
 def test_behind_what_is_no_line_there_is_nothing(crawl: Crawl, key: str) -> None:
     assert BY_SLUG["broken-links"].part(crawl, key) is None
+
+
+def test_it_says_what_was_not_requested() -> None:
+    crawl = crawl_with(externals="record")
+    crawl.outcomes = {"2xx": 3, "robots": 2, "limit": 1}
+    make(crawl, "https://elsewhere.test/", Outcome.EXTERNAL, kind="external")
+    said = spoken(BY_SLUG["broken-links"].not_requested(crawl), Surface.COMMAND)
+    assert said == (
+        "Not requested, so not known to work: 1 page (beyond the limit), 2 pages (forbidden by robots.txt), "
+        "1 link to other sites (see --externals check)."
+    )
+
+
+def test_of_a_crawl_that_requested_all_it_says_nothing() -> None:
+    crawl = crawl_with()
+    crawl.outcomes = {"2xx": 3}
+    assert BY_SLUG["broken-links"].not_requested(crawl) == ""
