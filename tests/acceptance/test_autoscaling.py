@@ -86,11 +86,11 @@ def seconds_to_start(stack: Stack) -> float:
     return seconds
 
 
-def test_the_first_worker_comes_with_the_next_check(stack: Stack) -> None:
+def test_the_first_worker_comes_with_the_next_check_and_none_is_left_when_it_is_stopped(stack: Stack) -> None:
     """A check takes no longer than a worker takes to start; so no limit in seconds has to allow for a machine that has
     other work to do."""
     started_in = seconds_to_start(stack)
-    stack.spawn(*AUTOSCALE)
+    scaler = stack.spawn(*AUTOSCALE)
     stack.wait_for(lambda: has_autoscaler(stack.redis))
     pages = {f"/{number}": page() for number in range(5)}
     with Site({"/": page(*pages), **pages}).serving() as site:
@@ -101,6 +101,9 @@ def test_the_first_worker_comes_with_the_next_check(stack: Stack) -> None:
     print(f"\nthe first worker begins {began_in:.1f} s after there was need; a start takes {started_in:.1f} s")
     assert (receipt["fetched"], receipt["retries"], receipt["requests"]) == (6, 0, 6)
     assert began_in <= CHECKS * (CHECK_INTERVAL_S + started_in)
+    scaler.send_signal(signal.SIGTERM)
+    assert scaler.wait(20) == 128 + signal.SIGTERM
+    assert not stack.redis.scard("rq:workers")
 
 
 @pytest.mark.long

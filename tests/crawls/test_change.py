@@ -8,7 +8,9 @@ from uuid import UUID
 
 import pytest
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from crawler.core.access.credentials import Credentials, parse
 from crawler.core.access.reach import OPERATOR
@@ -229,7 +231,7 @@ def test_while_redis_does_not_respond_nothing_is_changed(
     bench: Bench, act: Callable[[UUID], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.start(stay_open=True)
-    monkeypatch.setattr(queues, "connection", lambda: Redis(port=1))
+    monkeypatch.setattr(queues, "connection", lambda: Redis(port=1, retry=Retry(NoBackoff(), 0)))
     with pytest.raises(RedisError):
         act(bench.crawl.id)
     assert Crawl.objects.get().options == bench.crawl.options

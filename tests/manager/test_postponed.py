@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from crawler.core.politeness import host_rules
 from crawler.crawls import reconcile
 from crawler.crawls.retry import retry_failed
 from crawler.manager.tick import manage
@@ -33,8 +34,9 @@ def worked_until_finished(bench: Bench, patience: float = 40) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _waits_for_a_second(settings: Any) -> None:
+def _waits_for_a_second(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CRAWLER_RETRY_AFTER_WAIT = 1.0
+    monkeypatch.setattr(host_rules, "FIRST_STOP_S", 1.0)
 
 
 @pytest.mark.site({"/": page("/busy", *MANY), "/busy": later(503)} | MANY)

@@ -171,7 +171,7 @@ def test_the_calling_thread_is_asked_for_each_request_to_the_own_host(pages: Pag
 def test_http_and_https_are_one_host_and_another_port_is_another_one(pages: Pages, server: Server, scheme: str) -> None:
     asked: list[str] = []
     document = f"""
-        <script src=http://127.0.0.1/a.js></script><script src=https://127.0.0.1/b.js></script>
+        <body><script src=http://127.0.0.1/a.js></script><script src=https://127.0.0.1/b.js></script>
         <script>new WebSocket('wss://127.0.0.1/live')</script><script src={server.origin}/add.js></script>"""
     rendering = pages.render(
         server, document, url=f"{scheme}://127.0.0.1/", may_request=lambda url: asked.append(url) is not None, **READY
