@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.containers import __main__ as command
-from tests.containers.machine import Failed, Machine, mounts_below, processes_naming
+from tests.containers.machine import Failed, Machine, processes_naming
 from tests.containers.trial import CRAWL, DOWN, GRACE_S, OVERRIDE, SCALE, UP, UP_WITH_BROWSER
 from tests.deploy.test_container import COMPOSE, GUIDE, OURS, ROOT
 
@@ -108,22 +108,3 @@ def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_path: P
     with pytest.raises(Failed, match=r"It did not end in 0 s: sh -c"):
         machine.run("sh", "-c", f"sh -c 'sleep 60; :' {tmp_path} & wait", limit=0.3)
     assert processes_naming(tmp_path) == []
-
-
-def test_a_command_that_fails_shows_what_it_wrote(tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "log", seconds=60)
-    with pytest.raises(Failed, match=r"(?s)Exit code 3 of: sh -c.*no such thing"):
-        machine.run("sh", "-c", "echo no such thing >&2; exit 3")
-    assert "no such thing" in (tmp_path / "log").read_text()
-
-
-def test_after_the_deadline_nothing_is_begun(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match="no time left"):
-        Machine(tmp_path / "log", seconds=0).run("touch", str(tmp_path / "file"))
-    assert not (tmp_path / "file").exists()
-
-
-@pytest.mark.skipif(not Path("/proc/mounts").exists(), reason="/proc has the mounts on Linux only")
-def test_mounts_are_those_in_the_folder() -> None:
-    assert "/proc" in mounts_below(Path("/proc"))
-    assert all(place.startswith("/proc") for place in mounts_below(Path("/proc")))

@@ -11,8 +11,6 @@ import pytest
 
 from tests.fuzz import session
 from tests.fuzz.__main__ import main
-from tests.fuzz.growth import climb
-from tests.fuzz.mutation import filled
 from tests.fuzz.parsers import PARSERS, Parser
 from tests.fuzz.session import attack
 
@@ -64,18 +62,6 @@ def test_it_finds_a_fault_that_was_hidden(
     parser = Parser("hidden", read, (b"<a>", b"aa-"), (b"<", b"a"), longest=16 * 1024, floor=0.03)
     found = attack(parser, 1, inputs=60)
     assert [fault.what for fault in found.faults if fault.what.startswith(said)]
-
-
-def test_the_same_seed_draws_the_same_inputs() -> None:
-    seen: list[list[bytes]] = [[], []]
-    for drawn in seen:
-        attack(Parser("any", drawn.append, (b"seed",), (b"x",)), 7, inputs=50, lengths=False)
-    assert seen[0] == seen[1]
-    assert len(set(seen[0])) > 30
-
-
-def test_time_that_grows_with_the_length_is_no_fault() -> None:
-    assert not climb(lambda data: data.count(b"x"), lambda size: filled(b"", b"x", b"", size), 10**6, 0.5).fault
 
 
 def test_the_command_tries_an_input_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
