@@ -53,8 +53,9 @@ class Web:
     def login_link(self) -> str:
         return self.stack.within(lambda: make_link(self.base_url))
 
-    def log_in(self, tab: Page) -> None:
-        """As the first account, without the page behind a login link and its button."""
+    def log_in(self, tab: Page, path: str | None = "/") -> None:
+        """As the first account, without the page behind a login link and its button; then go to a page (None = to
+        none: the list of crawls, with its form, is the most costly of all)."""
 
         def session() -> str:
             browser = Client()
@@ -63,7 +64,8 @@ class Web:
 
         cookie = {"name": settings.SESSION_COOKIE_NAME, "value": self.stack.within(session), "url": self.base_url}
         tab.context.add_cookies([cookie])  # type: ignore[list-item]  # a dict of these keys
-        tab.goto(f"{self.base_url}/")
+        if path is not None:
+            tab.goto(f"{self.base_url}{path}")
 
     def start_worker(self) -> None:
         self.stack.start_worker()

@@ -88,7 +88,7 @@ def crawls(web: Web) -> dict[str, Crawl]:
 @pytest.fixture
 def seen(web: Web, tab: Page) -> dict[str, Crawl]:
     """Somebody is logged in, and there are crawls to look at."""
-    web.log_in(tab)
+    web.log_in(tab, None)
     return crawls(web)
 
 

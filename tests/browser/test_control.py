@@ -28,8 +28,7 @@ def ailing_site() -> Iterator[Site]:
 def open_crawl(web: Web, tab: Page, url: str) -> UUID:
     """A new crawl that nobody works on yet, and its page."""
     crawl = web.stack.start(url)
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/crawls/{crawl}/")
+    web.log_in(tab, f"/crawls/{crawl}/")
     return crawl
 
 

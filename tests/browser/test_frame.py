@@ -37,8 +37,7 @@ def test_the_colours_follow_the_system_until_somebody_chooses_and_the_choice_is_
 
 
 def test_by_keyboard_the_content_is_one_step_away_and_the_account_opens_and_closes(web: Web, tab: Page) -> None:
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/schedules/")
+    web.log_in(tab, "/schedules/")
     press(tab, "Tab")
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_focused()
     press(tab, "Enter")
@@ -54,7 +53,7 @@ def test_by_keyboard_the_content_is_one_step_away_and_the_account_opens_and_clos
 
 
 def test_the_list_is_filtered_as_one_types_and_the_address_says_how(web: Web, tab: Page) -> None:
-    web.log_in(tab)
+    web.log_in(tab, None)
     some_crawls(web, "https://one.example/", "https://two.example/")
     tab.goto(web.base_url)
     tab.evaluate("window.sameDocument = true")
@@ -70,7 +69,7 @@ def test_the_list_is_filtered_as_one_types_and_the_address_says_how(web: Web, ta
 
 
 def test_the_list_keeps_itself_up_to_date_and_the_keyboard_stays_where_it_is(web: Web, tab: Page) -> None:
-    web.log_in(tab)
+    web.log_in(tab, None)
     (crawl,) = some_crawls(web, "https://one.example/")
     tab.goto(web.base_url)
     tab.locator(".crawl").focus()
@@ -142,7 +141,7 @@ def test_charts_that_failed_to_load_are_requested_again(
 
 
 def test_a_reader_who_was_logged_out_is_told_in_the_list(web: Web, tab: Page) -> None:
-    web.log_in(tab)
+    web.log_in(tab, None)
     some_crawls(web, "https://one.example/")
     tab.goto(web.base_url)
     tab.get_by_label("Start URL").fill("https://half.typed/")

@@ -57,8 +57,7 @@ IS_DRAWN = "async (image) => { await image.decode(); return image.naturalWidth =
 
 
 def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Page, crawl: UUID) -> None:
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/crawls/{crawl}/")
+    web.log_in(tab, f"/crawls/{crawl}/")
     tab.get_by_role("link", name="Gallery").click()
     images = tab.locator(".gallery img")
     expect(images).to_have_count(24)
@@ -77,8 +76,7 @@ def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Pag
 
 
 def test_the_gallery_is_used_by_keyboard(web: Web, tab: Page, crawl: UUID) -> None:
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/crawls/{crawl}/gallery/")
+    web.log_in(tab, f"/crawls/{crawl}/gallery/")
     tab.locator(".gallery a").first.focus()
     press(tab, "Tab")
     expect(tab.get_by_role("link", name="Page 1", exact=True)).to_be_focused()
@@ -89,8 +87,7 @@ def test_the_gallery_is_used_by_keyboard(web: Web, tab: Page, crawl: UUID) -> No
 def test_the_gallery_fits_a_phone_and_needs_no_script(web: Web, browser: Browser, crawl: UUID) -> None:
     context = browser.new_context(viewport=PHONE, java_script_enabled=False)  # type: ignore[arg-type]  # width, height
     phone = context.new_page()
-    web.log_in(phone)
-    phone.goto(f"{web.base_url}/crawls/{crawl}/gallery/")
+    web.log_in(phone, f"/crawls/{crawl}/gallery/")
     expect(phone.locator(".gallery img")).to_have_count(24)
     for thumbnail in phone.locator(".gallery li").all()[:3]:
         box = thumbnail.bounding_box()

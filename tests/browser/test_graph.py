@@ -15,7 +15,7 @@ PHONE = {"width": 360, "height": 740}
 
 def open_graph(web: Web, tab: Page) -> str:
     """The path of the page "A" of the crawl that is shown."""
-    web.log_in(tab)
+    web.log_in(tab, None)
     crawl, page = web.stack.within(made)
     tab.goto(f"{web.base_url}/crawls/{crawl}/graph/")
     expect(tab.locator("#graph[data-settled]")).to_be_attached(timeout=PATIENCE)

@@ -44,8 +44,7 @@ def test_a_channel_is_added_tried_and_switched_off(web: Web, tab: Page) -> None:
 def test_a_notice_that_did_not_arrive_is_sent_again(web: Web, forgetful_site: Site, tab: Page) -> None:
     crawl = web.stack.start(f"{forgetful_site.url}/", notify_webhooks=[f"{forgetful_site.url}/hook"])
     web.start_worker()
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/crawls/{crawl}/")
+    web.log_in(tab, f"/crawls/{crawl}/")
     expect(tab.get_by_text("the receiver answered 410")).to_be_visible(timeout=PATIENCE)
     tab.get_by_role("link", name="All deliveries and their results").click()
     tab.get_by_role("button", name="Send again").click()

@@ -35,8 +35,7 @@ def fits(tab: Page) -> bool:
 
 def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> None:
     crawl = web.stack.within(filled)
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/crawls/{crawl.id}/")
+    web.log_in(tab, f"/crawls/{crawl.id}/")
     tab.get_by_role("link", name="All pages as a table").click()
     expect(tab.get_by_role("heading", name="130 pages")).to_be_visible()
     assert addresses(tab) == [f"{number:03}" for number in range(1, 101)]

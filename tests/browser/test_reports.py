@@ -24,7 +24,7 @@ def test_from_the_reports_to_the_link_that_is_broken(
     web: Web, small_site: Site, tab: Page, size: dict[str, int]
 ) -> None:
     tab.set_viewport_size(size)  # type: ignore[arg-type]
-    web.log_in(tab)
+    web.log_in(tab, None)
     web.start_worker()
     crawl = finished(web, tab, small_site.url)
 
@@ -47,7 +47,7 @@ def test_from_the_reports_to_the_link_that_is_broken(
 
 
 def test_what_changed_between_two_crawls(web: Web, small_site: Site, tab: Page) -> None:
-    web.log_in(tab)
+    web.log_in(tab, None)
     web.start_worker()
     finished(web, tab, small_site.url)
     small_site.pages["/b"] = site.page("/", title="Chapter C")

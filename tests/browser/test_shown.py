@@ -48,7 +48,7 @@ def watched(web: Web, browser: Browser) -> Iterator[Watched]:
     context.on("request", lambda asked: watched.happened.append(asked.url))
     watched.tab.on("dialog", lambda dialog: watched.happened.append(f"dialog {dialog.message}"))
     watched.tab.on("pageerror", lambda error: watched.happened.append(f"error {error}"))
-    web.log_in(watched.tab)
+    web.log_in(watched.tab, None)
     yield watched
     assert [what for what in watched.happened if not what.startswith(f"{web.base_url}/")] == []
 

@@ -11,8 +11,7 @@ PHONE = {"width": 390, "height": 844}
 
 def make_token(tab: Page, web: Web, name: str) -> str:
     """The secret of a new token."""
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/account/tokens/")
+    web.log_in(tab, "/account/tokens/")
     tab.get_by_label("Name").fill(name)
     tab.get_by_role("button", name="Make a token").click()
     return tab.get_by_label("Token", exact=True).input_value()
@@ -38,8 +37,7 @@ def test_it_works_without_javascript_and_on_a_phone(web: Web, browser: Browser) 
 
 
 def test_the_page_of_calls_shows_them_and_does_one_under_its_policy(web: Web, tab: Page) -> None:
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/api/v1/docs")
+    web.log_in(tab, "/api/v1/docs")
     tab.get_by_role("button", name="get /api/v1/me", exact=False).first.click()
     tab.get_by_role("button", name="Try it out").click()
     tab.get_by_role("button", name="Execute").click()

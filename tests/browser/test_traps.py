@@ -28,8 +28,7 @@ def circling_site() -> Iterator[Site]:
 
 def test_a_trap_is_shown_and_released(web: Web, circling_site: Site, tab: Page) -> None:
     crawl = web.stack.start(circling_site.url)
-    web.log_in(tab)
-    tab.goto(f"{web.base_url}/crawls/{crawl}/")
+    web.log_in(tab, f"/crawls/{crawl}/")
     traps = tab.locator("#traps")
     expect(traps).to_be_hidden()
     web.start_worker()

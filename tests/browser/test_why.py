@@ -36,7 +36,7 @@ def test_a_button_ends_the_wait_that_a_server_asked_for(web: Web, tab: Page) -> 
     paths = [f"/{number}" for number in range(6)]
     with Site(dict.fromkeys(paths, Reply("busy", status=429, headers={"Retry-After": "3600"}))).serving() as site:
         crawl = web.stack.start(*(site.url + path for path in paths))
-        web.log_in(tab)
+        web.log_in(tab, None)
         web.start_worker()
         web.stack.wait_for(lambda: web.stack.redis.hexists(f"crawler:host:{site.host}", "until"))
         tab.goto(f"{web.base_url}/crawls/{crawl}/")
