@@ -97,7 +97,7 @@ def test_a_redis_that_is_away_is_said_once_a_minute_until_it_is_back(
     ]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_it_ends_without_a_word_when_it_is_told_to(stack: Stack, number: signal.Signals) -> None:
     clock = stack.spawn("python", "manage.py", "clock")
     stack.wait_for(lambda: stack.redis.dbsize() > 0)  # it has looked once

@@ -57,7 +57,10 @@ def test_without_a_terminal_nothing_is_deleted_unless_told_to(
     assert Crawl.objects.exists()
 
 
-@pytest.mark.parametrize(("typed", "code", "left"), [("yes\n", 0, 0), ("no\n", 1, 1), ("\n", 1, 1), ("\x04", 1, 1)])
+@pytest.mark.parametrize(
+    ("typed", "code", "left"),
+    [("yes\n", 0, 0), ("\n", 1, 1), *(pytest.param(no, 1, 1, marks=pytest.mark.long) for no in ("no\n", "\x04"))],
+)
 def test_on_a_terminal_only_a_yes_deletes(stack: Stack, typed: str, code: int, left: int) -> None:
     crawl = stack.start("http://127.0.0.1:8/")
     returned, shown = on_a_terminal(stack, typed, "delete", str(crawl))

@@ -37,7 +37,15 @@ def test_without_redis_nothing_is_started_and_one_line_says_so(tmp_path: Path) -
     assert manage(tmp_path, "status", "--json").stdout == "[]\n"
 
 
-@pytest.mark.parametrize("words", [("status",), ("export", "5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5", "--format", "csv")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        pytest.param(
+            ("export", "5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5", "--format", "csv"), id="export", marks=pytest.mark.long
+        ),
+    ],
+)
 def test_a_database_without_tables_gets_one_line_that_says_what_to_do(words: tuple[str, ...], tmp_path: Path) -> None:
     asked = manage(tmp_path, *words)
     assert (asked.returncode, asked.stdout) == (1, "")
