@@ -57,6 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """A shell starts what it puts in the background with SIGINT ignored, and all its children inherit that."""
+    gc.disable()  # until all is collected, of which nothing is garbage
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     examples = 1000 if config.getoption("all") else 25
@@ -115,6 +116,7 @@ def leave_long_out(config: pytest.Config, items: list[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What is there by now stays until the end: the garbage collector need not look through it again and again."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
