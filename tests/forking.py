@@ -20,8 +20,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
+
+from crawler.registry import CAPABILITIES, entries
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOK_EVERY_S = 0.02
@@ -102,6 +105,7 @@ def serve() -> None:
     from crawler import worker
 
     assert worker
+    load_the_rest()
     gc.freeze()  # or the collector of each worker looks through all that is loaded, and so copies it
     for line in sys.stdin:
         match json.loads(line):
@@ -115,6 +119,14 @@ def serve() -> None:
                 found, status = os.waitpid(pid, os.WNOHANG)
                 answer = os.waitstatus_to_exitcode(status) if found else None
         print(json.dumps(answer), flush=True)
+
+
+def load_the_rest() -> None:
+    """What a job loads when it comes to it, and each process that is forked before that would load anew."""
+    for seam in {seam for name in CAPABILITIES for seam in import_module(f"crawler.capabilities.{name}").SEAMS}:
+        entries(seam, object)
+    for name in ("_strptime", "crawler.reports.hooks", "django.db.models.sql.compiler"):
+        import_module(name)
 
 
 def work(main: Callable[[], Any], log: str, command: list[str]) -> NoReturn:

@@ -16,12 +16,14 @@ from django.conf import settings
 
 from tests.faults.actor import act
 from tests.faults.given import TOO_LATE, GivenClock
+from tests.forking import load_the_rest
 
 LOADED = (_worker,)
 
 
 def main() -> None:
     clock = GivenClock()
+    load_the_rest()
     gc.freeze()  # or each child's collector looks through all that is loaded, and so copies it
     for line in sys.stdin:
         given = json.loads(line)
