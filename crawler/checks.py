@@ -100,7 +100,7 @@ def _unnamed_proxy() -> str:
 
 
 def clocks(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
-    """Whether this machine's clock agrees with those of Redis and the database, if these answer within seconds."""
+    """Whether this machine's clock agrees with Redis and the database, if they respond within seconds."""
     with startup.brief_connection() as database:
         sentence = skew_text(clock.measure(database))
     return [Warning(sentence, hint=CLOCKS_TO_DO, id="crawler.W011")] if sentence else []

@@ -90,7 +90,7 @@ class SharedClock:
 
 
 def measure(database: BaseDatabaseWrapper) -> Skew:
-    """By how much this machine's own clock differs from those of Redis and the database, read now. SQLite has no clock
+    """By how much this machine's clock differs from the clocks of Redis and the database, read now. SQLite has no clock
     of its own."""
     has_clock = database.vendor == "postgresql"
     return Skew(

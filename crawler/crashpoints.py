@@ -1,7 +1,7 @@
 """Crash points: named moments between two steps at which tests kill a process. Not armed in production: a crash point
 costs one comparison, and nothing under `python -O`.
 
-docs/protocol.md has a row for each: what is left behind, what repairs it, and within how many seconds.
+docs/protocol.md has a row for each: what it leaves behind, what repairs it, and within how many seconds.
 """
 
 from __future__ import annotations

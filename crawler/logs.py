@@ -71,7 +71,7 @@ def of(crawl: object) -> dict[str, str]:
 
 
 class Context(logging.Filter):
-    """Adds ids to each record: those of `extra`, else those of `about`."""
+    """Adds ids to each record: from `extra`, else from `about`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         for name, value in _about.get().items():

@@ -101,7 +101,7 @@ def data_dir() -> Path:
 
 
 def _close_to_others(folder: Path) -> None:
-    """Take the rights of other users from a data folder of this user, and from what is directly in it or in that of the
+    """Take the rights of other users from a data folder of this user, and from files directly in it or in that of the
     embedded Redis: earlier versions left them by the umask. The folder comes last: it says whether this was done."""
     found = folder.stat()
     if found.st_uid != os.geteuid() or not found.st_mode & FOR_OTHERS or found.st_mode & stat.S_ISVTX:
@@ -341,7 +341,7 @@ def client_certificates(name: str) -> dict[str, str]:
 
 
 def http_client(name: str) -> str:
-    """The name of what sends HTTP requests."""
+    """The name of the HTTP transport."""
     value = choice(name, "builtin", ("builtin", "curl", "requests"))
     if value == "curl" and find_spec("pycurl") is None:
         raise ImproperlyConfigured(f"{name} is 'curl', whose package is missing: pip install pycurl.")

@@ -80,7 +80,7 @@ def check_private(user: User | None, *, allow_private: bool) -> None:
 
 def private_hosts_of(crawl: Crawl, *, public_only: bool = False) -> tuple[str, ...]:
     """The private addresses that a crawl may request now; `public_only`: for pages that a user added who may not allow
-    any. Permissions change: an owner who is no superuser any more reaches those of the installation."""
+    any. Permissions change: an owner who is no superuser any more reaches the installation's hosts only."""
     of_crawl = crawl.chosen.private_hosts
     if EVERYTHING not in of_crawl:
         return of_crawl

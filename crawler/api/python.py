@@ -1,6 +1,6 @@
 """The public Python API: what code of your own, in the same Django project, can do with crawls. See docs/queue.md.
 
-A crawl is named by its row or by its id. Who may do what is not checked here: the calling code decides that. With `by`,
+A crawl is named by its row or by its id. Permissions are not checked here: the calling code does that. With `by`,
 the account of a user, what is added or changed reaches the addresses that this user may reach; without it, those that
 the crawl may. `BadInput` says what cannot be used, `NoCrawl` that there is no such crawl; while Redis or the database
 does not respond, their own errors are raised, and nothing was changed.

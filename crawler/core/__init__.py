@@ -1,7 +1,7 @@
 """Decisions as functions of values. No Django, Redis, network or clock: the caller passes them in.
 
 urls/         normalisation, crawl scope, query parameters, addresses
-html/         what is read from a page: links, metadata, directives, text
+html/         reading a page: links, metadata, directives, text
 robots/       robots.txt (RFC 9309)
 sitemaps/     XML, text and feed sitemaps
 extraction/   extraction rules and how they are applied

@@ -36,7 +36,7 @@ class Entry:
 class ComposedStruct(msgspec.StructMeta):
     """Makes a struct of the parts that its class inherits, its own fields, and the `parts` in its body.
 
-    1. The inherited parts come first, as those of a base class do; type checkers know their fields. The `parts` are
+    1. The inherited parts come first, as a base class does; type checkers know their fields. The `parts` are
        unknown to them: `Part.of` has their types.
     2. All become fields of one struct. It has no base but those that are no parts, so that it is as small, and as
        fast, as one that is written in one piece. What else is in a part, such as a property, is in the struct.

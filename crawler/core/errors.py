@@ -9,7 +9,7 @@
     ├── MissingHere         this machine lacks what a page needs; another worker may have it
     ├── CannotWork          a page cannot be worked on, and another attempt would not do better
     ├── SealBroken          a crawl's credentials cannot be decrypted: SECRET_KEY has changed
-    ├── NewerMessage        a batch or report of a newer version of the project; says what is not understood
+    ├── NewerMessage        a batch or report of a newer version of the project; names the unknown part
     ├── NotUpgradable       this version cannot upgrade the tables; says which version can
     ├── ServiceDown         Redis or the database does not respond; trying again later may help
     ├── FetchError          raised and caught within `http`, where it becomes an outcome

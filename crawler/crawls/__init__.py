@@ -7,9 +7,9 @@ actions      what a user can do with a crawl's state, each once, for page, API a
 control      pause, resume, cancel, finalize; sharing and retention
 holds        pause crawls while the owner's quota is exhausted or disk or memory is low; retry during outages
 change       change the options of a crawl under way
-retry        ask again for failed pages and for those of traps, in a further round (pages that users add: manager.add)
+retry        request failed pages and pages of traps again, in a further round (pages that users add: manager.add)
 delete       delete a crawl, and those past retention
 kept_extraction  extract fields again from kept HTML
-reconcile    ask what is not over whether it needs something, duty by duty (R7)
+reconcile    do the work that is due for unfinished crawls, duty by duty (R7)
 schedules    crawls that are started again and again
 """

@@ -25,7 +25,7 @@ class Action:
     target: State  # what it leads to, at once or later
     summary: str
     about: str  # in the API
-    done: str  # what a user is told when it changed the crawl
+    done: str  # the message when the action changed the crawl
     reached: str  # exit code 0 of the command
     refused: str  # exit code 1
     needs_worker: bool = False  # before anything happens

@@ -51,7 +51,7 @@ class Changed:
 def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed | None:
     """Give a crawl other values of these options, all or none; None if there is no such crawl. `by`: who does it.
 
-    BadInput names the first option that cannot be changed or used. The next tick goes by the new values; what a batch
+    BadInput names the first option that cannot be changed or used. The next tick uses the new values; what a batch
     that is handed out already was told, it keeps. With "login_fields" ("name=value" each) all fields of the log-in form
     are replaced; a batch that has the earlier ones hands its pages back.
     """

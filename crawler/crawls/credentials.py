@@ -1,6 +1,6 @@
 """The credentials of a crawl: whether they can be decrypted, whether they log in, and which hosts may get them.
 
-`core.access.credentials` has the rules, `encryption` what is stored and shown.
+`core.access.credentials` has the rules, `encryption` how they are stored and shown.
 """
 
 from __future__ import annotations

@@ -249,7 +249,9 @@ def _loading(crawl_id: UUID) -> QuerySet[Crawl]:
 
 def _pieces(stream: BinaryIO, name: str, beat: Callable[[], None]) -> Iterator[bytes]:
     """The bytes of a stream as they arrive, with heartbeats meanwhile where the stream may block."""
-    read = getattr(stream, "read1", stream.read)  # of a pipe: what is there, not what fills a piece
+    read = getattr(
+        stream, "read1", stream.read
+    )  # from a pipe: the bytes that are there, without waiting for a full chunk
     may_wait = _may_wait(stream)
     try:
         while True:

@@ -1,5 +1,5 @@
-"""Asks what is not over whether it needs something, and does it: wakes crawls without progress, resumes those whose
-hold is over, sends what is due. Any process may call it (rule R7)."""
+"""Does the work that is due for unfinished crawls: wakes crawls without progress, resumes crawls whose hold is over,
+sends due notices. Any process may call it (rule R7)."""
 
 from __future__ import annotations
 

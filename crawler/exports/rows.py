@@ -85,7 +85,7 @@ class ExportFilter(TypedDict, total=False):
     """What an export can be narrowed to; nothing = all pages the receipt counts."""
 
     externals: bool  # in place of the pages the links that leave the site, checked or only recorded
-    among: QuerySet[Page]  # these rows alone and in their order, such as those of a report; not sliced
+    among: QuerySet[Page]  # only these rows in their order, such as the rows of a report; not sliced
 
 
 def selected(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> QuerySet[Page]:
@@ -204,7 +204,7 @@ class KeptContent(NamedTuple):
 
     page: int
     url: str
-    member: bytes  # as stored: one gzip member, or those of its WARC records
+    member: bytes  # as stored: one gzip member, or the members of its WARC records
 
 
 def check_kept(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:

@@ -1,4 +1,4 @@
-"""Reads the batches that jobs bring, and hands back those of a newer version of the project.
+"""Reads the batches of jobs, and hands back batches of a newer version of the project.
 
 Workers of two versions work side by side while an installation is upgraded, see `core.protocol.messages`.
 """

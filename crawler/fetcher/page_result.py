@@ -76,7 +76,7 @@ def _redirect_error(fetched: FetchResult, redirect_to: str) -> str:
     """Explains a redirect that cannot be followed; "" for others."""
     if redirect_to or fetched.outcome is not Outcome.REDIRECT or not fetched.location:
         return ""
-    return one_line(f"it redirects to what is not a web address: {fetched.location!r}")
+    return one_line(f"it redirects to something that is not a web address: {fetched.location!r}")
 
 
 def html_of(task: PageTask, fetched: FetchResult) -> bytes | None:

@@ -100,7 +100,7 @@ class PageStep:
     """
 
     stage: ClassVar[Stage]
-    wants: Wants | None = None  # the bodies that are to be read, if not those of HTML alone
+    wants: Wants | None = None  # the bodies to read; None = HTML only
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
@@ -137,7 +137,7 @@ class PageStep:
         """Renew what the step has locked; called in the heartbeat's thread."""
 
     def abort(self) -> None:
-        """End what is under way; called by any thread."""
+        """End the request under way; called by any thread."""
 
 
 @cache

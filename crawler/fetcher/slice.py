@@ -97,7 +97,7 @@ class SliceRun:
         return None
 
     def renew(self) -> None:
-        """Renew the lock of a robots.txt being fetched, and those of the steps."""
+        """Renew the lock of a robots.txt being fetched, and the locks of the steps."""
         robots = self._robots  # in the heartbeat's thread: it may be cleared at any moment
         if robots is not None:
             robots.renew()

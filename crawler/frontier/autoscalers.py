@@ -1,6 +1,6 @@
 """The autoscalers that run, one on each host with workers: who they are, and how many workers each of them keeps.
 
-There is no leader and no lock. Each autoscaler writes its entry into one hash about once a second and reads those of
+There is no leader and no lock. Each autoscaler writes its entry into one hash once a second and reads the entries of
 the others; from the same entries all find the same shares (`core.politeness.scaling.shares`). While one joins or
 leaves they may disagree for a second or two: a worker too many or too few runs, which no site notices, since what may
 be requested is decided elsewhere (`host_limiter`).

@@ -28,7 +28,7 @@ _BEING_DELETED, _DELETED = b"1", b"done"
 
 class Frontier:
     """`default_pace` says how much of a host is handed out at a time, unless the host has a pace of its own. `results`
-    are those of one `collector`."""
+    belong to one `collector`."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process
 EXTRACTIONS_SEEN = f"{PREFIX}:extractions-seen"  # string with a short TTL: lost extractions were looked for just now
 JOB_SIGNAL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it
 PROBE = f"{PREFIX}:probe"  # string with a short TTL: Redis accepted a write
-SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short TTL: what is short, see `frontier.capacity`
+SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short TTL: which resource is short, see `frontier.capacity`
 SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same for the content storage
 SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter TTL: the database was short just now
 
@@ -52,7 +52,7 @@ def extraction_coming(crawl: str) -> str:
     return f"{PREFIX}:extraction:{crawl}"
 
 
-def own_bell(name: str) -> str:
+def own_signal(name: str) -> str:
     """list with a short TTL: the idle poller of this name is to end"""
     return f"{JOB_SIGNAL}:{name}"
 

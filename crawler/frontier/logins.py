@@ -117,7 +117,7 @@ class Logins:
 
     def forget(self, sealed: str) -> None:
         """A user has changed the log-in: end the session, and a log-in under way. Batches that got these credentials,
-        encrypted, do not log in any more; what is encrypted later differs, even if it holds the same values."""
+        encrypted, do not log in any more; credentials that are encrypted later differ, even with the same values."""
         run(self._redis, "login_forget", [self._keys.login_lock, self._keys.login], [_digest(sealed)])
 
     def _end(self, token: str, session: str, sealed: str, why: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which proxies of a crawl cannot be connected to, known to all its workers. Nothing depends on it: what is lost is
+"""Which proxies of a crawl cannot be connected to, known to all its workers. Nothing depends on it: a lost entry is
 learned again."""
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from crawler.frontier.ready_queue import QueueItem, encode_member
 
 
 class QueueChanges:
-    """Of one crawl; the parameters are those of `ReadyQueue`."""
+    """Of one crawl; it has the parameters of `ReadyQueue`."""
 
     def __init__(self, redis: Redis, keys: CrawlKeys, default_pace: Pace) -> None:
         self._redis, self._keys, self._default_pace = redis, keys, default_pace
@@ -31,7 +31,7 @@ class QueueChanges:
             pipe.execute()
 
     def take_back(self) -> None:
-        """Delete the pages that wait, but not what is handed out; they are enqueued from the table again."""
+        """Delete the waiting pages, but not batches that are handed out; the table enqueues them again."""
         keys = self._keys
         kinds = keys.of_suffixes()
         lanes = cast(set[bytes], self._redis.sunion([kind.known_hosts for kind in kinds]))

@@ -64,6 +64,6 @@ class LaneSlots:
             return Counter(holder.decode() for holder in cast(list[bytes | None], pipe.execute()) if holder)
 
     def taken(self) -> int:
-        """Slots that are taken; those of batches that have just ended may be among them."""
+        """Slots in use; slots of batches that have just ended may be among them."""
         leases = cast(list[bytes], self._redis.zrange(self._taken, 0, -1))
         return int(self._redis.exists(*leases)) if leases else 0

@@ -138,7 +138,7 @@ class _Response(NamedTuple):
 
 
 class _BoundedPolicy(DefaultCookiePolicy):
-    """Refuses what is too much. A cookie that the jar has already may always change."""
+    """Refuses a cookie beyond the limits. A cookie that the jar has already may always change."""
 
     def __init__(self, jar: CookieJar) -> None:
         super().__init__(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)  # as RFC 6265, 5.4

@@ -33,7 +33,7 @@ class Task(greenlet):
         super().__init__(work, loop.main)
         self.gr_context = copy_context()
         self.loop = loop
-        self.deadline = math.inf  # of what it waits for; seconds of the loop's clock
+        self.deadline = math.inf  # when its wait times out; seconds of the loop's clock
         self.fd: int | None = None  # that it waits for
         self.waits = 0  # how often it has waited
 
@@ -53,10 +53,10 @@ class EventLoop:
         self._by_fd: dict[int, Task] = {}
         self._next_deadline = math.inf  # no task has an earlier one
         self._called: deque[tuple[Task, int]] = deque()  # whose wait, and which of them, another thread has ended
-        self._bell, self._ringer = socket.socketpair()
-        self._bell.setblocking(False)
-        self._ringer.setblocking(False)
-        self._poller.watch(self._bell.fileno(), READABLE)
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self._poller.watch(self._wake_reader.fileno(), READABLE)
 
     def now(self) -> float:
         return self._clock() - self._stalled
@@ -85,14 +85,14 @@ class EventLoop:
     def wake(self) -> None:
         """End the wait of `run`; called by other threads."""
         with suppress(BlockingIOError):  # it has been woken often enough
-            self._ringer.send(b"\0")
+            self._wake_writer.send(b"\0")
 
     def close(self) -> None:
         """End every task that waits, by GreenletExit: its connections are closed."""
         self.throw(GreenletExit)
         self._poller.close()
-        self._bell.close()
-        self._ringer.close()
+        self._wake_reader.close()
+        self._wake_writer.close()
 
     def __enter__(self) -> Self:
         return self
@@ -126,8 +126,8 @@ class EventLoop:
             task = self._by_fd.get(fd)
             if task is not None:
                 self._set_ready(task)
-            elif fd == self._bell.fileno():
-                self._bell.recv(4096)
+            elif fd == self._wake_reader.fileno():
+                self._wake_reader.recv(4096)
         while self._called:
             task, wait = self._called.popleft()
             if task in self._waiting and task.waits == wait:

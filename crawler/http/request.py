@@ -106,7 +106,7 @@ Headers = CaseInsensitiveDict[str]
 class RequestHeaders:
     """The headers of each request: public ones for every server, and credentials for the crawl's own hosts. The
     dictionaries are shared; callers must not change them. `cookies` is the jar of a crawl that logs in; its cookies
-    replace those of the same name that the user gave."""
+    replace headers of the same name that the user gave."""
 
     def __init__(
         self, user_agent: str, credentials: Credentials, own_hosts: Sequence[str], cookies: Cookies | None = None

@@ -1,6 +1,6 @@
 """As many workers as are useful, within a range; and `manage.py autoscale`, which keeps so many on this machine.
 
-Autoscalers on several machines share what is useful, see `frontier.autoscalers`.
+Autoscalers on several machines share the useful number of workers, see `frontier.autoscalers`.
 
 Django's command executes this module as a program in its place: it starts and stops processes, of which commands know
 nothing.

@@ -1,6 +1,6 @@
 """Creates `.venv` and installs the pinned packages, with the standard library only.
 
-A stamp file names what is installed. It is written last, so the next start repairs an interrupted set-up.
+A stamp file names the installed packages. It is written last, so the next start repairs an interrupted set-up.
 """
 
 from __future__ import annotations

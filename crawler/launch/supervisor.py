@@ -145,7 +145,7 @@ class Processes:
     """The Procfile's processes: started and stopped together, restarted when they exit, their output printed by line.
 
     `workers`: how many of the kind WORKER. `environment`: complete; its PORT is for the first kind. `kinds`: only
-    these, if not all. `commands`: of each kind, in place of what is in the Procfile; they run in its folder."""
+    these, if not all. `commands`: of each kind, in place of the Procfile's; they run in its folder."""
 
     def __init__(
         self,

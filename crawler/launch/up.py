@@ -179,7 +179,7 @@ def _welcome(options: Namespace, data_dir: Path) -> str:
     from crawler.accounts.login_links import make_link  # needs Django's settings
 
     file = data_dir / "dashboard_password"
-    password = kept_secret(file) if sys.stdout.isatty() else f"in {file}"  # what is no terminal may be a log
+    password = kept_secret(file) if sys.stdout.isatty() else f"in {file}"  # other outputs may be logs
     return (
         f"\n  The crawler:         {_address(options.port)}/"
         f"\n  Log in (once):       {make_link(_address(options.port))}"

@@ -56,7 +56,7 @@ class Connection(TConn):  # type: ignore[misc]  # it has no types
         self.worker = worker
         self.received = bytearray()
         self.progress = Progress.HEAD
-        self.deadline = 0.0  # on the monotonic clock, for what is read by the loop
+        self.deadline = 0.0  # on the monotonic clock, for reads by the loop
 
     def close(self, graceful: bool = False) -> None:
         """gunicorn's own waits up to two seconds for the client, in the loop that serves all others."""

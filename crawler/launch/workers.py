@@ -43,7 +43,7 @@ class Workers:
     """Workers beside one command. `wanted`: how many; None = the least of the range `usual`, later as many of it as
     were `useful`, but only while no other workers are running. All of them stay until the command ends.
 
-    A thread checks them once a second: it restarts a worker that exited, starts our own workers when those of another
+    A thread checks them once a second: it restarts a worker that exited, starts our own workers when workers of another
     command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
     the workers, if any are wanted. Each of `lanes` has a worker beside them.
     """

@@ -1,7 +1,7 @@
 """Whether the arguments of `bin/crawl` can be used, its help and its version: with the standard library alone, because
 they are needed before anything is installed, and faster than Django is imported.
 
-The arguments are those of `crawl_options`, written down in crawl_arguments.json by `python -m tests.argument_table`.
+crawl_arguments.json has the arguments of `crawl_options`; it is written by `python -m tests.argument_table`.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _typed_as(name: str, value: object) -> str:
 
 
 def _check_url(typed: str, *, is_private_allowed: bool) -> None:
-    """BadInput for what is clearly no start URL; all else is left to the normalisation and the guard."""
+    """Raises BadInput for text that is clearly no start URL; normalisation and guard check the rest."""
     url = with_scheme(typed)
     if is_private_allowed or "CRAWLER_PRIVATE_HOSTS" in os.environ or Path(_ROOT, ".env").exists():
         return

@@ -197,7 +197,7 @@ def pause_after(waited: float) -> float:
 
 def wait_for_notices(crawl: Crawl, stop: Stop) -> list[Delivery]:
     """Wait at most NOTICE_TIMEOUT_S for the first attempt of every notice, and for what capabilities do as long as they
-    go on; return what is left."""
+    go on; return the rest."""
     began, known = time.monotonic(), list[int]()
     while pending := _awaited(crawl):
         places = [delivery.place for delivery in pending if delivery.transport not in CHANNELS]

@@ -48,9 +48,9 @@ def add(
     """Add pages by their URLs as a user types them, 10,000 at most, in one transaction; None if there is no such crawl.
     `by`: who names them, which decides about private addresses, and about hosts that are not in a list.
 
-    An open page gets the time and priority that are named, which are those of `place` where a page has none of its own;
-    a closed one stays closed unless it is wanted `again`. Of two with one URL the first counts. BadInput for too many,
-    and while the crawl's list is being read; a URL that cannot be added is told in the answer.
+    An open page gets its own time and priority, or else those of `place`; a closed one stays closed unless it is wanted
+    `again`. Of two with one URL the first counts. BadInput for too many,
+    and while the crawl's list is being read; the result names each URL that cannot be added.
     """
     if len(pages) > MAX_URLS:
         raise BadInput("urls", f"Add {MAX_URLS:,} URLs at most at a time, not {len(pages):,}.")

@@ -1,4 +1,4 @@
-"""What a batch tells its fetch job about the crawl: its options, and those of the installation that hold for them."""
+"""What a batch tells its fetch job about the crawl: its options, and the installation's settings for them."""
 
 from __future__ import annotations
 

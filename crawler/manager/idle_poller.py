@@ -77,7 +77,7 @@ def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
             return LAST_QUEUES
         if look % POLLS_PER_REGISTRATION == 0:
             keep_registered()
-        found = reconcile(at_once=look == 0)  # this worker's last job may have changed what is due
+        found = reconcile(at_once=look == 0)  # this worker's last job may have made work due
         if found is not None and not found.running and not _is_needed():
             update_rescue_job()
             return "nothing left to watch over"

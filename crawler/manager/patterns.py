@@ -13,7 +13,7 @@ from crawler.storage.queries import OpenPage
 
 
 def close_excluded(context: TickContext, pages: Iterable[OpenPage]) -> set[int]:
-    """Close those of these pages that are about to be handed out and belong to the crawl no longer; returns their ids.
+    """Close pages about to be handed out that no longer belong to the crawl; returns their ids.
     A list has no patterns."""
     options = context.options
     if context.crawl.source or not (options.include or options.exclude):

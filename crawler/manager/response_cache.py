@@ -33,7 +33,7 @@ class CacheHits:
 
 
 def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
-    """Called before pages are handed out. The results are processed like those of fetch jobs
+    """Called before pages are handed out. The results are processed like results of fetch jobs
     (`collect.process_results`); the tasks of the other pages carry the validators.
 
     A response no older than `response_ttl` is used without a request; with `revisit` older ones are revalidated.

@@ -33,7 +33,7 @@ RETRY_DELAYS_S = (5, 30, 120, 600, 3600, 6 * 3600)  # after the last attempt the
 
 
 def pending() -> QuerySet[Delivery]:
-    """Pending deliveries, except those of page notices."""
+    """Pending deliveries, except deliveries of page notices."""
     return Delivery.objects.filter(state=Delivery.PENDING).exclude(notice__event=Event.PAGE)
 
 

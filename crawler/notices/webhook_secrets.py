@@ -27,7 +27,7 @@ class NewSecret:
 
 
 def secrets_for(transport: str, owner_id: int | None, address: str) -> tuple[str, ...]:
-    """The secrets that sign what is sent to this address now, the newest first. Raises SealBroken."""
+    """The secrets that sign notices to this address now, the newest first. Raises SealBroken."""
     if transport != webhook.KIND.name:
         return ()
     row = WebhookSecret.objects.filter(owner=owner_id, address_digest=_digest(address)).first()

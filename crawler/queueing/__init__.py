@@ -1,7 +1,7 @@
 """RQ.
 
 queues   queue names, job names, jobs of each kind
-job_guard  which jobs are run, and what is read of them
+job_guard  which jobs are run, and which of their fields are read
 workers  live workers, registration
 wakeups  enqueues ticks; keeps at least one job queued for each running crawl (R5, R8)
 liveness finds running crawls without a sign of life, and wakes them

@@ -1,4 +1,4 @@
-"""Takes what is in Redis for data: who can write to it can name any function as a job, and have any class made from a
+"""Treats jobs in Redis as data: who can write to Redis can name any function as a job, and have any class made from a
 pickle. Only the crawler's own jobs are run here, and only plain values are read.
 
 RQ makes something of a job's text in six places, which `install` replaces for the whole process: every worker, command

@@ -48,15 +48,15 @@ _TAIL_JOBS = 64  # jobs at the end of a queue that are searched for idle pollers
 _RESCUE_KIND = "watch-lifeline"
 _RESCUE_SCORE = 1.0  # epoch seconds, long ago: RQ takes the rescue job for abandoned
 
-_MAX_BELL_ITEMS = 512  # a poller sees further jobs at its next check, within a second
-_BELL_TTL_MS = 1000  # pollers check the queues themselves after this
+_MAX_SIGNALS = 512  # a poller sees further jobs at its next check, within a second
+_SIGNAL_TTL_MS = 1000  # pollers check the queues themselves after this
 
 
 class StopRequest(threading.Event):
     """Whether this process was asked to shut down, and when. Setting it wakes an idle poller that blocks in this
     process. It is set by a signal handler, so it must not raise."""
 
-    bell: str | None = None  # the list on which the poller blocks
+    signal_list: str | None = None  # the list on which the poller blocks
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -66,9 +66,9 @@ class StopRequest(threading.Event):
         if not self.is_set():
             self._at = self._clock()
         super().set()
-        if self.bell is not None:
+        if self.signal_list is not None:
             with suppress(RedisError), connection().pipeline() as pipe:
-                _signal_pollers(pipe, self.bell)
+                _signal_pollers(pipe, self.signal_list)
                 pipe.execute()
 
     def seconds(self) -> float | None:
@@ -127,23 +127,23 @@ def send_batches(batches: Sequence[Batch]) -> None:
         pipe.execute()
 
 
-def _signal_pollers(pipe: Pipeline, bell: str = keys.JOB_SIGNAL, *, times: int = 1) -> None:
+def _signal_pollers(pipe: Pipeline, signal_list: str = keys.JOB_SIGNAL, *, times: int = 1) -> None:
     """Wake as many idle pollers as jobs are sent in this transaction."""
     if times:
-        pipe.rpush(bell, *[1] * times)
-        pipe.ltrim(bell, -_MAX_BELL_ITEMS, -1)
-        pipe.pexpire(bell, _BELL_TTL_MS)
+        pipe.rpush(signal_list, *[1] * times)
+        pipe.ltrim(signal_list, -_MAX_SIGNALS, -1)
+        pipe.pexpire(signal_list, _SIGNAL_TTL_MS)
 
 
 def await_job(seconds: float) -> None:
     """Block until a job is sent, for at most so many seconds, or until this process is asked to shut down. Each job
     wakes the process that has waited longest; it may find that the job is gone."""
-    stop_request.bell = keys.own_bell(secrets.token_hex(8))
+    stop_request.signal_list = keys.own_signal(secrets.token_hex(8))
     try:
         if not stop_request.is_set():
-            connection().blpop([stop_request.bell, keys.JOB_SIGNAL], max(seconds, 0.01))
+            connection().blpop([stop_request.signal_list, keys.JOB_SIGNAL], max(seconds, 0.01))
     finally:
-        stop_request.bell = None
+        stop_request.signal_list = None
 
 
 def ensure_rescue_job() -> None:

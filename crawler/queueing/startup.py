@@ -119,11 +119,11 @@ def skew_text(skew: Skew) -> str:
     """Which clock is off, and by how much; "" if none is. If two agree, the third is off."""
     redis, database = skew.redis, skew.database
     if redis is not None and database is not None and _is_off(redis) and abs(redis - database) <= MAX_SKEW_S:
-        return f"This machine's clock is {_by(redis)} those of Redis and the database."
+        return f"This machine's clock is {_by(redis)} the clocks of Redis and the database."
     if database is not None and redis is not None and _is_off(redis) != _is_off(database):
         if _is_off(redis):
-            return f"Redis's clock is {_by(-redis)} those of this machine and the database."
-        return f"The database's clock is {_by(-database)} those of this machine and Redis."
+            return f"Redis's clock is {_by(-redis)} the clocks of this machine and the database."
+        return f"The database's clock is {_by(-database)} the clocks of this machine and Redis."
     named = {"Redis's": redis, "the database's": database}
     off = [f"{_by(seconds)} {name}" for name, seconds in named.items() if seconds is not None and _is_off(seconds)]
     return f"This machine's clock is {' and '.join(off)}." if off else ""

@@ -14,7 +14,7 @@ from crawler.models import Crawl
 
 @dataclass(frozen=True)
 class CrawlSearch:
-    """What is asked for; what is empty does not narrow it."""
+    """The filters of a search; an empty one does not narrow it."""
 
     states: Collection[State] = ()
     text: str = ""  # in a start URL or in the name of a list, in any case

@@ -31,7 +31,7 @@ class LetterFilter:
     outcome: str = ""  # an outcome; "" = any
     host: str = ""  # with its port unless it is the usual one; "" = any
     crawl: UUID | None = None
-    since: float | None = None  # epoch seconds; None = all, those of versions that noted no time among them
+    since: float | None = None  # epoch seconds; None = all, even without a time (of earlier versions)
 
     @property
     def is_narrowed(self) -> bool:

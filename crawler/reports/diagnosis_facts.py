@@ -117,7 +117,7 @@ def robots_cache_of(redis: Redis, crawl: Crawl) -> RobotsCache:
 
 def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
     """Each origin of the start URLs whose file was fetched recently: `origin`, `status` (None = not available),
-    `oddity` (what is unusual; "" = nothing) and `error`. None when Redis does not respond."""
+    `oddity` (anything unusual; "" = nothing) and `error`. None when Redis does not respond."""
     if not crawl.chosen.obey_robots:
         return []
     origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]

@@ -186,7 +186,7 @@ class TargetLink(NamedTuple):
 def linking_pages(crawl: Crawl, targets: Mapping[bytes, int]) -> Counter[int]:
     """Target -> the number of pages that link to it, without targets that have no links. `targets`: short key -> name.
 
-    The short keys are read as numbers, so that one set operation compares those of a page with the targets.
+    The short keys are read as numbers, so that one set operation compares a page's links with the targets.
     """
     wanted = {_number(key): target for key, target in targets.items()}
     numbers, found = frozenset(wanted), Counter[int]()

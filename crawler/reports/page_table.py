@@ -110,7 +110,7 @@ COLUMNS = tuple(_column(field, field.column) for _, field in _SHOWN if field.col
 
 
 def columns_of(crawl: Crawl) -> tuple[TableColumn, ...]:
-    """All columns of this crawl's table: those of page fields, and one for each extracted field."""
+    """All columns of this crawl's table: page fields, and one for each extracted field."""
     return (*COLUMNS, *(TableColumn(FIELD + name, name, partial(_field, name)) for name in field_names(crawl)))
 
 

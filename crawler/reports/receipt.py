@@ -90,7 +90,7 @@ def ran_until(crawl: Crawl, until: datetime) -> float:
 
 def _notifications(crawl: Crawl) -> list[dict[str, str]]:
     """The receivers of the end of the crawl, without the results of deliveries and repetitions, so that it never
-    changes. Secret addresses and those of the owner's account are masked, because all receivers get the receipt."""
+    changes. Secret addresses and addresses of the owner's account are masked, because all receivers get the receipt."""
     deliveries = Delivery.to_receivers().filter(notice__crawl=crawl, notice__event__in=ENDS, again=False)
     return [
         {"id": str(delivery.id), "transport": delivery.transport, "address": _shown(delivery)}

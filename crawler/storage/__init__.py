@@ -12,7 +12,7 @@ quarantine      counts of traps
 variants        learns which parts of URLs make no difference
 content         the content of pages, in Django's storage
 response_cache  stored HTTP responses
-database        whether the tables are those of this version; timeouts of PostgreSQL sessions
+database        whether the tables fit this version; timeouts of PostgreSQL sessions
 bulk            one statement for many rows
 fields          replaces extracted fields of closed pages
 hook_calls      counts calls of hooks

@@ -163,7 +163,7 @@ def _move(
     now: float,
     handed_out: HandedOut,
 ) -> None:
-    """Give open pages the time and priority that are named; what is not named stays. With a time, the time to live
+    """Update open pages with the given time and priority; the rest is unchanged. With a time, the time to live
     begins anew."""
     _set_times(crawl, {page.id: max(now, page.not_before or 0.0) for page in pages}, places, now)
     named = [page for page in pages if places[page.id].priority is not None]

@@ -1,4 +1,4 @@
-"""Whether the tables are those of this version and can be upgraded, and the limits of PostgreSQL sessions."""
+"""Whether the tables fit this version or can be upgraded, and the limits of PostgreSQL sessions."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class PageTable:
 
     model: type[Model]
     is_used: Callable[[CrawlOptions], bool]  # whether pages of such a crawl have rows
-    lists: Callable[[Any], dict[str, Any]] = lambda row: {}  # row -> what is no `PageField`, as plain JSON
+    lists: Callable[[Any], dict[str, Any]] = lambda row: {}  # row -> values that are no `PageField`, as plain JSON
 
     def values_of(self, page_id: int) -> dict[str, Any] | None:
         """As plain JSON; None for a page without a row."""

@@ -149,7 +149,7 @@ def count_postponed(crawl: UUID, now: float) -> int:
 def running_weights() -> list[int]:
     """The weights of all running crawls, see `core.politeness.shares`."""
     found = Crawl.objects.filter(state=State.RUNNING).values_list("options__weight", flat=True)
-    return [weight or USUAL_WEIGHT for weight in found]  # those of an earlier version have none
+    return [weight or USUAL_WEIGHT for weight in found]  # crawls of an earlier version have none
 
 
 def has_open(crawl: UUID) -> bool:

@@ -31,7 +31,7 @@ ROWS_PER_STATEMENT = 100  # answers a statement
 MAX_ROWS_PER_SWEEP = 200  # answers deleted at a time, at most
 MAX_SWEEPS_FOR_ROOM = 10  # at a time: more than a tick stores
 EVICT_TO_SHARE = 0.95  # of the limit is left when room is made, so that the rows are seldom counted
-ROW_BYTES = 100  # a row takes so much more in table and indexes than what is in it (85 to 101: SQLite, 20,000 rows)
+ROW_BYTES = 100  # overhead of a row in table and indexes (85 to 101: SQLite, 20,000 rows)
 ONLY_ROW = 1  # of `AnswersTotal`
 COMPRESSION_LEVEL = 1  # of zlib's levels: links compress to a sixth even so
 
@@ -194,7 +194,7 @@ def _answer(key: bytes, result: PageResult, now: float) -> Answer:
 
 
 def _size(answer: Answer) -> int:
-    """What a row takes. Validators are ASCII, but for those of odd servers."""
+    """The size of a row. Validators are ASCII, except from odd servers."""
     return ROW_BYTES + len(answer.etag) + len(answer.last_modified) + len(answer.result)
 
 

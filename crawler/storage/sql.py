@@ -139,7 +139,7 @@ _STORE_LINKS = Statement(
 
 
 def store_links(crawl: UUID, results: Iterable[PageResult]) -> None:
-    """Store the links of these pages, in place of those of an earlier response."""
+    """Store the links of these pages, replacing the links of an earlier response."""
     crawl_id = stored_id(crawl)
     _STORE_LINKS.run(
         [
@@ -181,7 +181,7 @@ _STORE_METADATA = Statement(
 
 
 def store_facts(crawl: UUID, results: Iterable[PageResult]) -> None:
-    """Store headers and metadata of pages with a response, in place of those of an earlier response."""
+    """Store headers and metadata of pages with a response, replacing an earlier response's."""
     crawl_id = stored_id(crawl)
     rows = [{"crawl": crawl_id, **_metadata(result)} for result in results if result.http_status is not None]
     _STORE_METADATA.run(rows)

@@ -165,7 +165,7 @@ def delete_rows(crawl: UUID, after: int, at_most: int) -> int | None:
     """Delete some pages of a crawl that is being deleted, in the order of their ids, from behind page `after`; returns
     the last of them, or None if there were none. Others can write in between.
 
-    PostgreSQL keeps deleted rows until they are vacuumed: without `after` each call would read those of all earlier
+    PostgreSQL keeps deleted rows until they are vacuumed: without `after` each call would read the rows of all earlier
     ones.
     """
     page_ids = list(queries.all_rows(crawl).filter(id__gt=after).values_list("id", flat=True)[:at_most])

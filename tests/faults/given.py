@@ -67,7 +67,7 @@ class GivenClock:
             os._exit(TOO_LATE)
 
     def await_job(self, seconds: float) -> None:
-        """No time passes when a job was sent: whoever sent it rang the bell."""
+        """No time passes when a job was sent: whoever sent it signalled it."""
         if not queues.has_work():
             self.pass_by(seconds)
 

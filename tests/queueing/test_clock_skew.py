@@ -16,9 +16,9 @@ from crawler.queueing.startup import skew_text
         (None, None, ""),
         (600.2, None, "This machine's clock is 600.2 s ahead of Redis's."),
         (None, -7.0, "This machine's clock is 7.0 s behind the database's."),
-        (600.2, 600.1, "This machine's clock is 600.2 s ahead of those of Redis and the database."),
-        (-600.0, 0.1, "Redis's clock is 600.0 s ahead of those of this machine and the database."),
-        (0.1, 600.0, "The database's clock is 600.0 s behind those of this machine and Redis."),
+        (600.2, 600.1, "This machine's clock is 600.2 s ahead of the clocks of Redis and the database."),
+        (-600.0, 0.1, "Redis's clock is 600.0 s ahead of the clocks of this machine and the database."),
+        (0.1, 600.0, "The database's clock is 600.0 s behind the clocks of this machine and Redis."),
         (600.0, -60.0, "This machine's clock is 600.0 s ahead of Redis's and 60.0 s behind the database's."),
     ],
 )

@@ -42,7 +42,7 @@ def main(chosen: Namespace) -> int:
         try:
             rounds(served, entrants, chosen.rounds, runs, problems, turns=False)
         except KeyboardInterrupt:
-            problems.append("interrupted: what is told is what was done until then")
+            problems.append("interrupted: these are the results so far")
         titles = {site.name: site.title for site in served}
     names = {entrant.tool.name: entrant.tool.title for entrant in entrants}
     around = {**circumstances(chosen, time.monotonic() - began), "tool": kind}

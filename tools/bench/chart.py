@@ -10,7 +10,7 @@ WIDTH = 760
 _LABEL = 210  # where bars begin
 _BAR, _GAP = 20, 8
 _PANEL, _MARGIN, _FOOT = 150, 70, 34
-HOURS_FROM_S = 4 * 3600.0  # of a longer run, the time is told in hours and minutes
+HOURS_FROM_S = 4 * 3600.0  # beyond this the chart shows hours and minutes
 
 _STYLE = """<style>
 text { font: 13px system-ui, sans-serif; fill: #1f2933; }

@@ -118,7 +118,7 @@ def _store_all(context: TickContext) -> None:
 
 @contextmanager
 def _helpers(crawl: Crawl, collectors: int) -> Iterator[list[Connection]]:
-    """A process for each collector but the first; each stores what is left to it whenever it is sent for."""
+    """A process for each collector but the first; each stores its share whenever it is called."""
     from django.db import connection
 
     from crawler.queueing import queues

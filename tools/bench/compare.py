@@ -37,7 +37,7 @@ def main(chosen: Namespace) -> int:
             each = [Entrant(tool, terms) for tool in entrants]
             rounds(served, each, chosen.rounds, runs, problems, turns=True, once=chosen.once)
         except KeyboardInterrupt:
-            problems.append("interrupted: what is told is what was done until then")
+            problems.append("interrupted: these are the results so far")
         titles = {site.name: site.title for site in served}
     summaries = summarised(runs)
     results = judged(summaries)

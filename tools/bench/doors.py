@@ -17,7 +17,7 @@ from crawler.reports.page_table import chosen
 
 TABLE_MS, PAGE_MS, REPORT_MS = 300, 300, 500
 FILE_MS = 1_000  # until the first byte of a file
-LAST = 10**6  # no report has so many leaves: what is shown is its last
+LAST = 10**6  # no report has so many pages: the last one is shown
 FILTERS = (
     "q=word123",
     "q=nowhere to be found",

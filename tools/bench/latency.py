@@ -73,7 +73,7 @@ def main(chosen: Namespace) -> int:
             found += again
             print(row(again), flush=True)
     except KeyboardInterrupt:
-        print("interrupted: what is told is what was done until then", file=sys.stderr)
+        print("interrupted: these are the results so far", file=sys.stderr)
     wrong = [one for one in found if one.trouble]
     for one in wrong:
         print(f"{one.pages:,} pages, {one.connections} connections: {one.trouble}")

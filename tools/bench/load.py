@@ -83,7 +83,7 @@ class Held(NamedTuple):
 
 
 def lacking(chosen: Namespace, kinds: Iterable[str], asked: Sequence[Asked], held: Held) -> list[str]:
-    """Why this was no measurement of what was wanted, one line each."""
+    """Why the measurement does not count, one line each."""
     unasked = sorted(set(kinds) - {one.name for one in asked})
     lines = [f"never answered: {name}" for name in unasked]
     if held.jobs < chosen.jobs / 2:

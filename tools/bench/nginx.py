@@ -1,4 +1,4 @@
-"""Knows how nginx is told to serve folders on loopback."""
+"""Configures nginx to serve folders on loopback."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ PATIENCE = 60.0  # seconds workers have until they are up
 class Worker(StrEnum):
     OWN = "own"  # the project's class, as bin/crawl starts it
     STOCK = "stock"  # RQ's, which forks for each job
-    BROWSER = "browser"  # renders pages, beside those of another class
+    BROWSER = "browser"  # renders pages, next to workers of another class
 
 
 COMMANDS = {
@@ -173,7 +173,7 @@ class Ended(NamedTuple):
 
     code: int
     seconds: float
-    cpu_seconds: float  # with those of all that it waited for
+    cpu_seconds: float  # its own, and of the processes it waited for
 
 
 def run(command: Sequence[str], output: Path, environment: Mapping[str, str], timeout: float) -> Ended:

@@ -54,7 +54,7 @@ def resident(pid: int) -> int:
 
 
 def proportional(pid: int) -> int:
-    """Bytes a process has in memory, of what it shares with others its part; 0 where that cannot be told."""
+    """Bytes a process has in memory, with its part of memory shared with others; 0 if unknown."""
     try:
         lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
     except OSError:

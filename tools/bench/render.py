@@ -71,7 +71,7 @@ def main(chosen: Namespace) -> int:
             for tool in (*tools[shift:], *tools[:shift]):
                 found += _measured(tool, chosen, python, chromium, number)
     except KeyboardInterrupt:
-        print("interrupted: what is told is what was done until then", file=sys.stderr)
+        print("interrupted: these are the results so far", file=sys.stderr)
     print(table(found, chosen.pages, chosen.places))
     if chosen.json:
         chosen.json.parent.mkdir(parents=True, exist_ok=True)

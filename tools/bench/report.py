@@ -1,4 +1,4 @@
-"""Knows how what was measured is told: as a table for people, and as JSON."""
+"""Writes measurements: as a table for people, and as JSON."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tools.bench.doors import Door  # models can be had once Django is set up, and with them all that asks for them
 
-FIRST_MS = 5_000  # what is asked for the first time may have to be worked out; from then on it is kept
+FIRST_MS = 5_000  # the first request may have to compute the report; it is cached from then on
 _ROW = "{:<8} {:<58} {:>7} {:>7} {:>7} {:>7} {:>7}  {}"
 
 

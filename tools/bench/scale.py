@@ -1,6 +1,6 @@
 """`bin/bench scale`: a simulated day of crawls, and how many workers an autoscaler keeps over it.
 
-Nothing is requested. What is useful, and what is kept, is said by the functions an installation uses
+Nothing is requested. The functions an installation uses say how many workers are useful, and how many stay
 (`core.politeness.scaling`); how fast the pages of a crawl are done is by the same assumptions: the connections and
 delays of its hosts, places and CPU time of the workers.
 """
@@ -122,7 +122,7 @@ def simulated(crawls: Sequence[DayCrawl], most: int, idle_s: float) -> list[Mome
 
 
 def _share(active: Iterable[DayCrawl], workers: int) -> float:
-    """How much of what hosts allow these workers can do, from 0 to 1."""
+    """The share of the hosts' allowed requests that these workers can send, from 0 to 1."""
     rate = sum(crawl.pages_per_s for crawl in active)
     places = sum(crawl.pages_per_s * crawl.response_s for crawl in active)
     if not rate:

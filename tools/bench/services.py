@@ -51,7 +51,7 @@ def own_postgresql(folder: Path) -> Iterator[str]:
     data, port = folder / "postgresql", free_port()
     data.mkdir()
     user = _as_somebody(data)
-    folder.chmod(0o711)  # so that this somebody gets through to what is below
+    folder.chmod(0o711)  # so that this user can enter the folders below
     initdb = [*user, str(programs / "initdb"), "--pgdata", str(data), "--username", "bench", "--auth", "trust"]
     made = subprocess.run(initdb, cwd=data, capture_output=True, text=True, check=False)
     if made.returncode:

@@ -39,7 +39,7 @@ def checked_out(ref: str, folder: Path, python: Path, requirements: str) -> Vers
     """The version of a commit, branch or tag, in this folder, which git knows nothing of, so that it may be deleted.
 
     1. Its files. 2. `.env` of this one, which is not in git but is part of how it is set. 3. `python` is its Python if
-    it asks for the same packages as this version, else a new environment with those of its file `requirements`.
+    it asks for the same packages as this version, else a new environment with the packages of its file `requirements`.
     4. Compile it, as this version is. Raises Unavailable.
     """
     commit = _git("rev-parse", "--short", "--verify", "--end-of-options", f"{ref}^{{commit}}")
@@ -63,7 +63,7 @@ def checked_out(ref: str, folder: Path, python: Path, requirements: str) -> Vers
 
 
 def pins(root: Path, requirements: str) -> set[str]:
-    """The lines of a file of requirements that say something, and of those it includes."""
+    """The requirements in a file, and in the files it includes."""
     found = set[str]()
     for line in (root / requirements).read_text().splitlines():
         said = line.partition("#")[0].strip()

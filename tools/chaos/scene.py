@@ -1,4 +1,4 @@
-"""How the time of a run passes, and what is planned for it: a seed decides it all, so that a run can be repeated."""
+"""How the time of a run passes, and its schedule: a seed decides it, so that a run can be repeated."""
 
 from __future__ import annotations
 

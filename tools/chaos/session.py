@@ -97,7 +97,7 @@ def repeated(command: str, seed: int, given: argparse.Namespace) -> str:
 
 @contextmanager
 def work_folder(command: str) -> Iterator[Path]:
-    """A new folder, removed again unless a run was kept there. Signals end what is done in it, with exit code 130."""
+    """A new folder, removed again unless a run was kept there. Signals end the session, with exit code 130."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     folder = Path(tempfile.mkdtemp(prefix=f"{command}-"))

@@ -18,7 +18,7 @@ LOST = "lost"  # pages that are missing, open, or closed otherwise than undistur
 TWICE = "twice"  # pages that closed more than once, were opened again, or deleted
 EARLY = "early"  # finished was said while something was missing
 STUCK = "stuck"  # what did not happen in time
-TOLD = "told"  # what is wrong with the notices
+TOLD = "told"  # notices missing or repeated
 LEFT = "left"  # what was left behind
 COUNTED = "counted"  # numbers that do not add up
 REFETCHED = "refetched"  # pages asked for again too often
@@ -84,7 +84,7 @@ def of_pages(pages: Mapping[str, Page], hits: Mapping[str, int], **more: Any) ->
 
 @dataclass(frozen=True)
 class Verdict:
-    """Sentences by what is wrong."""
+    """Sentences, by the kind of promise that was broken."""
 
     broken: Mapping[str, Sequence[str]]
 
@@ -119,7 +119,7 @@ def judge(
 
 
 def refetched(evidence: Evidence, expected: Expected) -> int:
-    """Requests beyond those of the undisturbed run."""
+    """Requests beyond the undisturbed run's."""
     return (Counter(evidence.hits) - Counter(expected.hits)).total()
 
 
@@ -202,7 +202,7 @@ _SAME = ("discovered", "fetched", "failed", "skipped", "cancelled", "statuses", 
 
 
 def _receipt(receipt: Mapping[str, object], expected: Mapping[str, object]) -> Iterator[str]:
-    """It must say what is expected; how much work it took may differ."""
+    """It must equal the expected one, except for the amount of work."""
     if not receipt:
         return  # that there is no notice was said already
     for name in _SAME:

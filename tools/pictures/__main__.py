@@ -34,7 +34,7 @@ def _arguments() -> argparse.Namespace:
         "--documentation",
         type=Path,
         metavar="FOLDER",
-        help="write those of the documentation there as well",
+        help="write the pictures of the documentation there as well",
     )
     parser.add_argument("--only", metavar="TEXT", default="", help="only pages with this in their name")
     parser.add_argument("--axe", action="store_true", help="let axe judge each page as well")

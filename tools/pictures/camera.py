@@ -25,7 +25,7 @@ ZONE = "Europe/Berlin"
 
 @dataclass
 class Camera:
-    """Writes `<name>-<size>-<colours>.png` into a folder; into another those of the documentation, by their names."""
+    """Writes `<name>-<size>-<colours>.png` into a folder; into another the documentation's pictures, by name."""
 
     browser: Browser
     base_url: str

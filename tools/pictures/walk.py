@@ -14,7 +14,7 @@ Act = Callable[[Page], None]
 
 @dataclass(frozen=True)
 class Place:
-    """A page: in its address stand names of crawls, such as {whole}; `act` is what is done there."""
+    """A page: in its address stand names of crawls, such as {whole}; `act` acts on the page."""
 
     name: str
     address: str

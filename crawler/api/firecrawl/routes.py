@@ -176,7 +176,7 @@ def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
     newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:MAX_CRAWLS_SEARCHED]
     known = next((one for one in newest if any(site_of(host_of(url)) == site for url in one.start_urls)), None)
     if known is None:
-        raise Problem(404, f"You have no crawl of {site} yet. Start one; the map is made of what it finds.")
+        raise Problem(404, f"You have no crawl of {site} yet. Start one; the map is made from its pages.")
     found = queries.all_rows(known.id).filter(kind=PAGE, outcome__in=ON_THE_MAP)
     if body.search:
         found = found.filter(url__icontains=body.search)

@@ -4,7 +4,7 @@ crawls           list, start, change, delete
 control          pause, resume, cancel, finish, retry, share, keep
 queue            add pages, request pages again
 pages            pages with filters, orphans, traps
-dead_letters     those of all crawls
+dead_letters     dead letters of all crawls
 progress         event stream and figures
 reports          graph, reports, comparisons
 exports          exports and kept content

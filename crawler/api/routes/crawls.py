@@ -40,8 +40,8 @@ from crawler.reports.crawl_search import CrawlSearch
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import masked_receipt, receipt_of
 
-BOTH = "Give either an earlier crawl whose credentials are sent, or what is to be sent; not both."
-NOT_YOURS = "You have no crawl with this id that sends anything; give what is to be sent."
+BOTH = "Give either an earlier crawl whose credentials are sent, or the credentials to send; not both."
+NOT_YOURS = "You have no crawl with this id that sends credentials; give the credentials to send."
 
 
 def sealed_for(
@@ -84,7 +84,7 @@ def list_crawls(
     request: ApiRequest,
     state: Annotated[list[State], Query(description="Only crawls in one of these states.")] = [],  # noqa: B006
     q: Annotated[str, Query(max_length=200, description="Only crawls with this text in a start URL or list.")] = "",
-    owner: Annotated[str, Query(max_length=150, description="Only those of this person.")] = "",
+    owner: Annotated[str, Query(max_length=150, description="Only crawls of this user.")] = "",
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:

@@ -68,7 +68,7 @@ UrlOrPage = Annotated[PageToAdd, BeforeValidator(_as_object, json_schema_input_t
 
 
 class PagesToAdd(QueuePlacement):
-    """Pages to add to a crawl. What a page has of its own takes the place of what is sent for all."""
+    """Pages to add to a crawl. A page's own values take the place of the values for all pages."""
 
     urls: list[UrlOrPage] = Field(
         min_length=1, max_length=MAX_URLS, description="Their URLs, as one types them, or objects."
@@ -76,7 +76,7 @@ class PagesToAdd(QueuePlacement):
     again: bool = Field(False, description="Request those again that have their outcome.")
 
     def pages(self) -> list[PageRequest]:
-        """BadInput if what is sent for all cannot be used."""
+        """Raises BadInput if the values for all pages cannot be used."""
         place, now = self.place(), clock.epoch_seconds()
         return [of_item(page.model_dump(exclude_none=True), place, now) for page in self.urls]
 

@@ -93,7 +93,7 @@ class CrawlDetail(CrawlLine):
     sends: list[str] = Field(description="What it sends beside its URLs, masked.")
     progress: Progress
     receipt: dict[str, Any] = Field(description="The sum: discovered = fetched + failed + skipped + cancelled.")
-    links: dict[str, str] = Field(description="The addresses of what belongs to it.")
+    links: dict[str, str] = Field(description="The addresses of its pages, receipt and other parts.")
 
 
 class ReceiptHint(Schema):

@@ -85,7 +85,7 @@ def _fields() -> dict[str, Any]:
 
 
 def _shape(hint: Any) -> Any:
-    """The type as pydantic knows it. A struct is an object here; `options` judges what is in it."""
+    """The type as pydantic knows it. A struct is an object here; `options` checks its contents."""
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return dict[str, Any]
     if hint is int:

@@ -12,7 +12,7 @@ page_rows       how pages loaded, as rows
 page_tables     the table of these rows
 receipt_parts   how many pages were rendered, in the receipt
 page_steps      renders a page with the manners of its crawl; finds pages that need it
-rules           when pages are rendered, what is blocked, when the browser is replaced
+rules           when pages are rendered, which requests are blocked, when the browser is replaced
 shells          pages that cannot be read without running their scripts
 page_load       how a page loaded: its requests, console errors, Web Vitals
 renderer        renders a page for a fetch job, whose task answers what the page asks
@@ -22,7 +22,7 @@ types           what the modules about a page hand to each other
 page            one page: when it is ready, what it becomes
 page_requests   its requests: which of them go out, what became of them
 recorder        the responses to its requests with their bodies, for a WARC
-page_reader     what is read from it: the DOM, the Web Vitals
+page_reader     reads a page: the DOM, the Web Vitals
 page_pictures   its screenshot, and the page as a PDF
 result          what a browser made of a page
 driver          the running Chromium of this process

@@ -89,7 +89,7 @@ WITHOUT = (
     "--disable-ipc-flooding-protection",  # of Playwright's: a page may not call history.pushState without end
 )
 NOWHERE = "http://127.0.0.1:9"
-"""The proxy of what belongs to no page, such as Chromium's own requests: a port on which nothing listens. A page has
+"""The proxy of requests that belong to no page, such as Chromium's own: a port on which nothing listens. A page has
 its own proxy. Loopback has no exception, which it has by default: `BYPASS`."""
 BYPASS = "<-loopback>"
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")

@@ -299,7 +299,7 @@ class _Chromium:
             if not task.done():
                 raise BrowserCrashed(CRASHED)
             return task.result()
-        except Error as error:  # of Playwright; `work` handles those of the page
+        except Error as error:  # of Playwright; `work` handles errors of the page
             await asyncio.wait({self.gone}, timeout=_NOTICE_S)
             raise BrowserCrashed(CRASHED if self.gone.done() else one_line(error.message)) from None
         finally:

@@ -10,7 +10,7 @@ _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 
 
 def megabytes(pid: int) -> float:
-    """Memory of a process in MB, of what it shares with others its part; 0 if that cannot be told."""
+    """Memory of a process in MB, with its part of memory shared with others; 0 if unknown."""
     with suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

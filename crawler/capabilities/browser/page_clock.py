@@ -49,7 +49,7 @@ class PageClock:
         while True:
             began = loop.time()
             if self._is_virtual:
-                with suppress(Error):  # the page is gone, which the caller that waits for it is told
+                with suppress(Error):  # the page is gone; the caller that waits for it gets the error
                     await self._pass(_PIECE_S, _AT_ANY_TIME)
             await asyncio.sleep(began + _PIECE_S - loop.time())
 

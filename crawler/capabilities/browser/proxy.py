@@ -46,7 +46,7 @@ class GuardProxy:
     """
 
     def __init__(self, *, resolver: Resolver | None = None) -> None:
-        """`resolver`: in place of those of the guards."""
+        """`resolver`: in place of the guards' resolvers."""
         self._resolver = resolver
         self._admissions: dict[str, Admission] = {}  # user -> admission
         self._clients: set[asyncio.Task[None]] = set()

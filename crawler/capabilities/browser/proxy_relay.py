@@ -11,7 +11,7 @@ from crawler.capabilities.browser.proxy_request import BadResponse, Request, ret
 from crawler.core.urls.addresses import Proxy
 from crawler.http.connector import refusal
 
-MAX_HEAD_BYTES = 64 * 1024  # of a request or response; as much is buffered of what comes behind it
+MAX_HEAD_BYTES = 64 * 1024  # of a request or response; as many bytes behind it are buffered
 HEAD_SECONDS = 30.0  # for the head of a request; browsers open connections ahead of their requests
 LINGER_SECONDS = 1.0  # for a client that is still sending when it is refused
 PIECE = 64 * 1024  # bytes of one read

@@ -147,7 +147,7 @@ def _head(lines: Sequence[str]) -> bytes:
 
 
 def _end_to_end(fields: Sequence[str], without: Collection[str] = ()) -> list[str]:
-    """The fields without those of one connection, those that Connection names, and those that cannot be read."""
+    """The fields, without hop-by-hop fields, fields that Connection names, and fields that cannot be read."""
     read = [(match, match[1].lower()) for match in map(_FIELD.fullmatch, fields) if match is not None]
     options = {option.strip().lower() for match, name in read if name == "connection" for option in match[2].split(",")}
     dropped = _HOP_BY_HOP.union(options - _FRAMING, without)

@@ -27,7 +27,7 @@ _SECRETS = frozenset({"authorization", "cookie"})
 
 class Recorder:
     """Of one page; in the browser's thread. `credentials_for(url)` are the headers that a request got in addition,
-    whose values are not recorded. `errors` gets a line for what is left out."""
+    whose values are not recorded. `errors` gets a line for each omission."""
 
     def __init__(
         self, credentials_for: Callable[[str], Mapping[str, str]], max_body_bytes: int, errors: list[str]

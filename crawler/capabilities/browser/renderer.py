@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-GRACE_S = 90.0  # for what is beside the page's own time: a browser that has to start, a page that does not end
+GRACE_S = 90.0  # beyond the page's own time: to start a browser, to end a page that hangs
 
 
 class Renderer:
-    """Renders one page at a time; not thread-safe. Browser and proxy are those of the process, unless they are given.
+    """Renders one page at a time; not thread-safe. It uses the process's browser and proxy, unless others are given.
 
     Raises BrowserMissing."""
 
@@ -154,7 +154,7 @@ class _Questions:
     def __init__(self, decide: Callable[[str], bool]) -> None:
         self._decide = decide
         self._asked: deque[tuple[str, Future[bool]]] = deque()
-        self._bell: Future[None] = Future()
+        self._arrival: Future[None] = Future()
         self._lock = threading.Lock()
 
     def ask(self, url: str) -> Future[bool]:
@@ -170,12 +170,12 @@ class _Questions:
         deadline = now() + seconds
         while True:
             with self._lock:
-                bell = self._bell = Future()
+                arrival = self._arrival = Future()
                 question = self._asked.popleft() if self._asked else None
             if done.done():
                 return done.result()
             if question is None:
-                wait_for(bell, deadline - now())
+                wait_for(arrival, deadline - now())
                 continue
             url, answer = question
             if answer.set_running_or_notify_cancel():  # else the page has ended, and needs no turn
@@ -183,8 +183,8 @@ class _Questions:
 
     def _ring(self) -> None:
         with self._lock:
-            if not self._bell.done():
-                self._bell.set_result(None)
+            if not self._arrival.done():
+                self._arrival.set_result(None)
 
 
 _proxies: dict[int, GuardProxy] = {}  # by process: a forked one needs its own

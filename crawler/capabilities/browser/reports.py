@@ -118,7 +118,7 @@ FAILED_REQUESTS = _report(
     title="Failed requests",
     about="Rendered pages with requests that got no response, or one with a status of 400 and above. What the crawler "
     "did not send itself (images, what robots.txt forbids) is not among them.",
-    remedy="Correct the addresses of what is missing, or take them out of the page.",
+    remedy="Correct the addresses of the missing files, or remove them from the page.",
     praise="Every request of the rendered pages succeeded.",
 )
 

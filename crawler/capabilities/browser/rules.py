@@ -1,4 +1,4 @@
-"""Rules of pages that a browser renders: when, for how long, what is blocked, and when the browser is replaced."""
+"""Rules of rendered pages: when, for how long, which requests to block, and when to replace the browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHIFT_GAP_MS, _SHIFT_WINDOW_MS = 1000.0, 5000.0
 
 
 UNREAD_KINDS = ("image", "font", "media")
-"""Kinds of requests, by Playwright's names, that change nothing about what is read from a page."""
+"""Kinds of requests, by Playwright's names, that change nothing the crawler reads from a page."""
 UNSEEN_KINDS = ("media",)
 """Those that change nothing about a picture of it either."""
 

@@ -89,7 +89,7 @@ def _text(page: _Page) -> bytes | None:
 
 
 def _exchange(page: _Page) -> bytes | str | None:
-    """As WARC records, if it is complete: the page's own, then those of what it loaded in a browser."""
+    """As WARC records, if it is complete: the page's own, then the records of resources it loaded in a browser."""
     fetched = page.visit.sent
     if fetched is None or fetched.http_status is None:
         return None

@@ -1,4 +1,4 @@
-"""Fields are read from HTML pages. An error here never changes the page's outcome; a note says what is missing."""
+"""Reads fields from HTML pages. An error here never changes the page's outcome; a note names the missing field."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class _Attempt(Generic[T]):
         except BaseException as error:  # noqa: BLE001 (sys.exit() in a hook ends nothing)
             return CallResult(error=_noted(self._hook, self._method, error))
         finally:
-            connections.close_all()  # those of this thread
+            connections.close_all()  # of this thread
             with _lock:
                 self._has_ended = True
                 _left_behind[self._hook.name] -= self._is_left_behind

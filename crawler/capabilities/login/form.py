@@ -154,7 +154,7 @@ class LoginForm:
     def _target(self, answer: FinalResponse) -> str:
         target = normalise(answer.fetched.location, answer.url) if answer.fetched.location else None
         if target is None:
-            raise LoginFailed(f"{answer.url} redirects to what is not a web address")
+            raise LoginFailed(f"{answer.url} redirects to something that is not a web address")
         self._check_own(target, f"{answer.url} redirects to")
         return target
 

@@ -28,7 +28,7 @@ MAX_REQUESTS = 4  # for one page; others log in between them
 
 
 class Session:
-    """The session of a crawl, as the slices of one batch share it. Its cookies follow those of other workers."""
+    """The session of a crawl, as the slices of one batch share it. It takes over cookies that other workers got."""
 
     def __init__(self, policy: FetchPolicy, logins: Logins) -> None:
         self.logins = logins
@@ -38,7 +38,7 @@ class Session:
         self._own_hosts, self._state = policy.own_hosts, LoginState()
 
     def read(self, page: int) -> LoginState:
-        """The state before a request for this page; `cookies` are those of its session."""
+        """The state before a request for this page; `cookies` belong to its session."""
         state = self.logins.read(page, self.sealed)
         if (state.session, state.revision) != (self._state.session, self._state.revision):
             self._load()

@@ -26,7 +26,7 @@ def _check_login_check(field: str, typed: str) -> None:
 
 
 class LoginOptions(Part):
-    """The page of the form, and how its success is told."""
+    """The page of the form, and how success is recognised."""
 
     follows = "exclude"
 
@@ -61,7 +61,7 @@ CONFLICTS = (
         "login_url",
         chosen("login_url"),
         all_of(chosen("render"), has("keep", WARC)),
-        "A WARC of what a browser loads would hold the cookies of the session. Leave out the log-in, or do not render, "
+        "A WARC of a rendered page would hold the cookies of the session. Leave out the log-in, or do not render, "
         "or do not keep a WARC.",
     ),
 )

@@ -37,7 +37,7 @@ class LoginStep(PageStep):
 
     @classmethod
     def prepare(cls, policy: FetchPolicy, fetcher: HttpFetcher, wait: Callable[[], bool]) -> None:
-        """Log in; the cookies become those of `fetcher`."""
+        """Log in; `fetcher` gets the cookies."""
         if not policy.login_url:
             return
         try:

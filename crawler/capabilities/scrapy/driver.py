@@ -79,7 +79,7 @@ class PageRun:
     def __init__(self, process: ScrapyProcess, page: int) -> None:
         self._process, self._page = process, page
         self._arrived: deque[messages.Request | messages.PageDone | BaseException] = deque()
-        self._bell: Future[None] = Future()
+        self._arrival: Future[None] = Future()
         self._lock = threading.Lock()
         self.has_begun = False  # the process has said something about it
 
@@ -90,7 +90,7 @@ class PageRun:
         deadline = now() + seconds
         while True:
             with self._lock:
-                bell = self._bell = Future()
+                arrival = self._arrival = Future()
                 arrived = self._arrived.popleft() if self._arrived else None
             if isinstance(arrived, BaseException):
                 raise arrived
@@ -98,7 +98,7 @@ class PageRun:
                 self.has_begun = True
                 return arrived
             try:
-                wait_for(bell, deadline - now())
+                wait_for(arrival, deadline - now())
             except TimeoutError:
                 self._process.kill(because_of=self._page)
                 raise ScrapyEnded(f"the spider was not done with this page after {seconds:g} seconds") from None
@@ -119,8 +119,8 @@ class PageRun:
         """Called in the thread that reads."""
         with self._lock:
             self._arrived.append(arrived)
-            if not self._bell.done():
-                self._bell.set_result(None)
+            if not self._arrival.done():
+                self._arrival.set_result(None)
 
 
 class ScrapyProcess:

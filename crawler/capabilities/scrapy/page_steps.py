@@ -38,7 +38,7 @@ class ScrapyResult(NamedTuple):
 
 
 def fields_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The items of a page as its fields: those of one item as they are, of several a list for each name, with None
+    """The items of a page as its fields: one item as it is, several as a list for each name, with None
     where an item does not have it."""
     if len(items) == 1:
         return dict(items[0])
@@ -102,7 +102,7 @@ class ScrapyStep(PageStep):
         while isinstance(message := visit.next(SPIDER_SECONDS), messages.Request):
             own = {name: value for name, value in message.headers if name.lower() not in _OURS}
             if not sent and message.method == "GET" and message.url == task.url and not message.body:
-                wanted = anything if self._spider else wants  # it may read what is no HTML
+                wanted = anything if self._spider else wants  # a spider may read any type
                 fetched = self._fetcher.get(task.url, wants=wanted, headers={**own, **headers}, seconds=seconds)
             else:
                 fetched = self._further(message, own, seconds, len(sent))

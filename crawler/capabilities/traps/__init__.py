@@ -1,4 +1,4 @@
-"""Endless series of pages, and what is set aside of them.
+"""Detects endless series of pages, and sets them aside.
 
 options  its option
 """

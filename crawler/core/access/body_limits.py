@@ -1,4 +1,4 @@
-"""How large the body of a request may be, by what is known before any of it is read."""
+"""How large the body of a request may be, decided before any of it is read."""
 
 from __future__ import annotations
 

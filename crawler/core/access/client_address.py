@@ -26,7 +26,7 @@ NETWORK_BITS = 64  # of an IPv6 address; one client may use all addresses of its
 
 
 def parse_networks(field: str, typed: Sequence[str]) -> tuple[Network, ...]:
-    """Addresses and networks such as 127.0.0.1 or 10.0.0.0/8; BadInput for what is neither."""
+    """Addresses and networks such as 127.0.0.1 or 10.0.0.0/8; raises BadInput for anything else."""
     try:
         return tuple(ip_network(one.strip()) for one in typed if one.strip())
     except ValueError as error:

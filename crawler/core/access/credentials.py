@@ -68,7 +68,7 @@ class Credentials:
     bearer: str | None = None
     proxy: str | None = None  # "http://user:password@host:port", as `core.urls.addresses` writes it
     more_proxies: tuple[str, ...] = ()  # further ones; each host has one of all
-    login_fields: tuple[Pair, ...] = ()  # what is filled into the log-in form: name and value
+    login_fields: tuple[Pair, ...] = ()  # to fill into the log-in form: name and value
 
     @property
     def proxies(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.urls.addresses import EVERYTHING
 
 NAMING = ("include", "exclude", *MAY_BE_SECRET, "login_fields")
-"""What can be changed of a crawl and decides where requests go, or what is sent to a log-in form."""
+"""The options that decide where requests go, or which values a log-in form gets."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
     1. Links are: href of a and area; src of iframe and frame; href of link with rel next, prev, alternate (unless it is
        a style sheet) or canonical; the URL of a meta refresh. An empty href of a and area is a link to the base.
     2. They are resolved against the first <base href>, or the page's URL when there is no valid one.
-    3. Comments and the contents of script, style, template and textarea contain no links; those of noscript do, because
+    3. Comments and the contents of script, style, template and textarea contain no links; noscript does, because
        scripts are not run. Links with rel=nofollow are links; the rel is returned with them.
     """
     document = html if isinstance(html, Document) else document_of(html)

@@ -44,7 +44,7 @@ def is_guarded(redis_url: str) -> bool:
 
 
 def _split(redis_url: str) -> SplitResult:
-    """With sentinels: the host of the first, and what is known of each server."""
+    """With sentinels: the host of the first, and the data of each server."""
     given = parse_sentinel(redis_url)
     return urlsplit(given.server if given else redis_url)
 

@@ -4,7 +4,7 @@ A URL with sentinels has the form of the package Redis-Sentinel-Url, which RQ's 
 
     redis+sentinel://[[user]:password@]host[:port][,host[:port]...]/service[/number][?option=value...]
 
-User, password, number and options are those of the servers, as in redis://; options that begin with `sentinel_` are of
+User, password, number and options are for the servers, as in redis://; options that begin with `sentinel_` are for
 the sentinels. `rediss+sentinel://` uses TLS for both.
 """
 

@@ -213,7 +213,7 @@ class Option(OptionEntry):
 
     @property
     def is_negative(self) -> bool:
-        """Whether the command's flag turns off what is on by default."""
+        """Whether the command's flag turns off an option that is on by default."""
         return isinstance(self.kind, Switch) and self.kind.default and not self.kind.has_both
 
     @property

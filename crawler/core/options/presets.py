@@ -28,7 +28,7 @@ class Preset(StrEnum):
 
 
 def applied(preset: Preset, options: CrawlOptions, start_urls: Sequence[str]) -> CrawlOptions:
-    """The options with those of the preset added. The URLs are normalised. BadInput when a start URL has no folder."""
+    """The options, with the preset's added. The URLs are normalised. BadInput when a start URL has no folder."""
     match preset:
         case Preset.SITE:
             return options

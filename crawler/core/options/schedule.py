@@ -83,7 +83,7 @@ def parse(rule: str, zone: tzinfo = UTC) -> Timetable:
 
 
 def _every(rule: str, typed: str) -> Every:
-    """ "6h" and "2 days" as well as "hour", which is one of them; a bare number does not say of what."""
+    """ "6h" and "2 days" as well as "hour", which is one of them; a bare number has no unit."""
     amount = typed if typed[:1].isdigit() else f"1 {typed}"
     seconds = None if re.fullmatch(r"[\d.]*", typed) else seconds_of(amount)
     if seconds is None:

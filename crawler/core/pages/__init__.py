@@ -1,7 +1,7 @@
 """The pages of a crawl.
 
 outcomes      how a page can close: one entry for each outcome
-page_field    what is described of a field of a page
+page_field    the description of a page's field
 page_fields   the fields of a page: one entry each, for exports, API, table and docs
 page_query    filters, sorting and keyset cursors of the page table
 placement     priority and time of pages that users add

@@ -1,4 +1,4 @@
-"""The rules of the response cache (RFC 9111): what is stored, which crawls share it, and how it is reused."""
+"""The rules of the response cache (RFC 9111): which responses are stored, who shares them, and how they are reused."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def type_of(value: Any) -> str:
 
 
 def merged(known: Mapping[str, str], further: Mapping[str, str]) -> dict[str, str]:
-    """The types of a hook's fields, with those of further values; at most MAX_COLUMNS, the first."""
+    """The types of a hook's fields and of further values; at most the first MAX_COLUMNS."""
     types = dict(known)
     for name, kind in further.items():
         if name not in types and len(types) >= MAX_COLUMNS:

@@ -94,7 +94,7 @@ class PageField:
 
 
 def in_order(fields: Iterable[PageField], further: Iterable[PageField]) -> tuple[PageField, ...]:
-    """The fields of the kernel and those of capabilities, each behind the one it follows."""
+    """The fields of the kernel and of capabilities, each behind the one it follows."""
     placed = list(fields)
     for field in further:
         names = [other.name for other in placed]

@@ -89,5 +89,5 @@ class AskedAgain:
     """What happened to the pages of a call."""
 
     again: int = 0  # that were closed and are open
-    left: int = 0  # open ones, those of traps, and recorded links to other sites
+    left: int = 0  # open pages, pages of traps, and recorded links to other sites
     has_reopened: bool = False

@@ -18,7 +18,7 @@ from typing import assert_never
 from crawler.core.urls.normalise import host_of
 from crawler.core.urls.query_params import is_session
 
-# Dates in URLs: those of a calendar or an archive, not those of an article.
+# Dates in URLs of a calendar or an archive, not of an article.
 
 SECONDS_PER_YEAR = 31_556_952  # of the Gregorian calendar, on average
 
@@ -27,7 +27,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words after which even /2031/5 and /203105 are dates. Not "events" or "archive": their numbers are those of items.
+# Words after which even /2031/5 and /203105 are dates. Not "events" or "archive": their numbers name items.
 _CALENDARS = _words("cal calendar calendario calendars calendrier jahr kalender year years")
 _WORDS = _CALENDARS | _words("agenda date day mois monat month week woche")
 _MONTHS_TOO = _words("cal cal_date caldate calendar date datum month")  # other names have six digits for offsets
@@ -347,7 +347,7 @@ def _combines(host: str, path: str, pairs: Sequence[tuple[str, str]]) -> Suspici
 
 
 def _with_values(known: Mapping[str, Sequence[str]], more: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    """The values seen so far. Once a parameter has very many, those of the others are dropped."""
+    """The values seen so far. Once a parameter has very many, the others' values are dropped."""
     values = dict(known)
     if max(map(len, values.values()), default=0) >= MANY_VALUES:
         return values

@@ -1,4 +1,4 @@
-"""How many workers would be useful now: from what is due at each host, and from what one worker can do."""
+"""How many workers would be useful now: from the pages due at each host, and the throughput of one worker."""
 
 from __future__ import annotations
 

@@ -14,5 +14,5 @@ completion    states of a crawl, when it is finished, and why it ended
 progress      speed, time left, its chart and event stream
 flow          pages a minute into the queue and out of it
 holds         why a paused crawl is paused
-diagnosis     what is known about a crawl that is not finished
+diagnosis     why a crawl is not finished
 """

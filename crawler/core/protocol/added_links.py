@@ -1,4 +1,4 @@
-"""Links that are no part of a page's HTML: those of scripts, hooks and spiders."""
+"""Links that are not in a page's HTML: from scripts, hooks and spiders."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which collector stores the results of a batch.
 
 The manager of a crawl is one job at a time, unless CRAWLER_COLLECTORS says more: then that many jobs store results side
-by side, each those of its own batches, in the order in which they were left. The first one also recovers leases,
+by side, each for its own batches, in the order in which they arrived. The first one also recovers leases,
 dispatches and finishes. All of them write under the lock of the crawl's row, one transaction after the other (rule R1):
 what they do at the same time is to read, decode and compare, which is half of the work.
 """

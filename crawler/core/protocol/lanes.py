@@ -69,12 +69,12 @@ def slot_lanes() -> tuple[SlotLane, ...]:
 
 @cache
 def suffixes() -> tuple[str, ...]:
-    """Those of the queues in which pages wait: "" for the base lane, then those of the slot lanes."""
+    """The suffixes of the queues in which pages wait: "" for the base lane, then the slot lanes."""
     return "", *(lane.suffix for lane in slot_lanes())
 
 
 def base_lane(options: CrawlOptions) -> Lane:
-    """The one that the pages of this crawl take, except those of its slot lanes."""
+    """The queue of this crawl's pages, except pages in its slot lanes."""
     chosen = (lane for lane in lanes()[1:] if not isinstance(lane, SlotLane) and lane.is_chosen(options))
     return next(chosen, FETCH)
 

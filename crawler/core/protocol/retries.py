@@ -94,7 +94,7 @@ def batch_size(lane: str) -> int | None:
 
 
 def suffix_of(lane: str) -> str:
-    """That of the slot lane whose pages these are; "" = those of the base lane."""
+    """The suffix of the slot lane of these pages; "" = the base lane."""
     return _kind_of(lane).rstrip(digits)
 
 

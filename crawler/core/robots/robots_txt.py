@@ -44,7 +44,7 @@ def verdict_of_status(http_status: int | None) -> RobotsAnswer:
     - 3xx: more redirects than we follow, which "MAY" be taken for unavailable (2.3.1.2).
     - 4xx: unavailable, "the crawler MAY access any resources on the server" (2.3.1.3). That includes 429: the RFC makes
       no exception, and a host that asks for patience gets it from the answers to its pages.
-    - 5xx, no response, and what is no final status: unreachable, "the crawler MUST assume complete disallow" (2.3.1.4).
+    - 5xx, no response, and no final status: unreachable, "the crawler MUST assume complete disallow" (2.3.1.4).
     """
     match (http_status or 0) // 100:
         case 2:

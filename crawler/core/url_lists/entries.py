@@ -25,7 +25,7 @@ class Entry(NamedTuple):
 
     line: int  # from 1
     url: str  # normalised
-    priority: int | None = None  # this and the following are those of `Values`
+    priority: int | None = None  # this and the following as in `Values`
     ttl: float | None = None
     not_before: float | None = None
     meta: Mapping[str, Any] | None = None

@@ -42,7 +42,7 @@ def lines_of(pieces: Iterable[bytes], max_bytes: int | None = MAX_BYTES) -> Iter
     `max_bytes` once it is unpacked (None = no limit).
 
     1. Unpack gzip, which is known by its first bytes.
-    2. Decode UTF-16 when its byte order mark says so, and drop UTF-8's.
+    2. Decode UTF-16 if there is its byte order mark, and drop UTF-8's.
     3. Cut at LF, CRLF or CR. What a line has beyond MAX_LENGTH is dropped, and the line marked.
     4. Decode each line as UTF-8, else as Latin-1, if that makes text of it.
     """
@@ -285,7 +285,7 @@ def _place(field: str, typed: str, names: list[str]) -> int | None:
 
 
 def _found(beginning: Sequence[ListLine], delimiters: str) -> tuple[str, int]:
-    """The delimiter and the index of the first field that is a URL; else those of the first field."""
+    """The delimiter and the index of the first field that is a URL; else of the first field."""
     for line in beginning:
         for delimiter in delimiters:
             fields = _fields(line, delimiter)

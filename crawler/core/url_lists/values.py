@@ -1,4 +1,4 @@
-"""The values of an entry beside its URL: priority, time to live, earliest time, and what is carried to the results."""
+"""The values of an entry next to its URL: priority, time to live, earliest time, and columns kept for the results."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class PageRequest(NamedTuple):
 
     url: str  # as it was given
     place: Placement
-    meta: Mapping[str, Any] | None = None  # what is carried to its results; None = nothing
+    meta: Mapping[str, Any] | None = None  # carried to its results; None = nothing
     why: str = ""  # why it cannot be used, as a sentence; "" = it can
 
 
@@ -44,7 +44,7 @@ def of_item(item: str | Mapping[str, Any], place: Placement, now: float) -> Page
 
 
 def _own(place: Placement, values: Values, now: float) -> Placement:
-    """The values of a page take the place of those of all; a time that is past does not count."""
+    """A page's own values replace the values for all pages; a time in the past does not count."""
     at = values.not_before if values.not_before is not None and values.not_before > now else None
     return Placement(
         place.priority if values.priority is None else values.priority,

@@ -28,7 +28,7 @@ class Scope:
     1. A start URL always belongs.
     2. A URL that matches an exclude pattern does not belong, and is no external link either: it must never be
        requested. Nor is one that logs out, if the crawl logs in.
-    3. The host and port must be those of a start URL, or of one of the further hosts. http and https are the same site
+    3. The host and port must be of a start URL, or of one of the further hosts. http and https are the same site
        when both use their own port, and a leading "www." makes no difference on either side. With `subdomains`, hosts
        below the start URLs' belong too: below the site, so that www.example.com includes docs.example.com. A further
        host "*.example.org" includes the hosts below example.org, but not example.org.

@@ -57,7 +57,7 @@ class Evaluator:
                     pipe.close()
 
     def _answers(self, request: bytes, expected: int) -> list[XPathResult]:
-        """The answers to a request; the last one says so if its expression took too long."""
+        """The results of a request; the last one is TookTooLong if its expression took too long."""
         process = self._running()
         answers: list[XPathResult] = []
         try:

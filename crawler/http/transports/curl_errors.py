@@ -1,4 +1,4 @@
-"""Libcurl's errors as those of this package."""
+"""Translates libcurl's errors to the errors of `crawler.http`."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ _OPTIONS: dict[int, Any] = {
     pycurl.NETRC: pycurl.NETRC_IGNORED,
     pycurl.HTTP_TRANSFER_DECODING: 0,  # the parser does it, within its limits
     pycurl.HTTP_CONTENT_DECODING: 0,
-    pycurl.HTTP09_ALLOWED: 1,  # what is not HTTP comes to the parser, which refuses it
+    pycurl.HTTP09_ALLOWED: 1,  # pass bytes that are not HTTP to the parser, which refuses them
     pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS,
     pycurl.SSLVERSION: pycurl.SSLVERSION_TLSv1_2,
     pycurl.SSL_SESSIONID_CACHE: 0,

@@ -1,4 +1,4 @@
-"""Which certificates libcurl trusts: as options of it, those of an `ssl.SSLContext`."""
+"""Which certificates libcurl trusts: the certificates of an `ssl.SSLContext`, as options of libcurl."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ exit codes:
 """
 
 MAX_LENGTH = 200  # characters of a value
-PROGRESS_INTERVAL_S = 5.0  # how often the progress over kept HTML is told
+PROGRESS_INTERVAL_S = 5.0  # between two lines of progress
 
 
 class Command(CrawlerCommand):

@@ -34,7 +34,7 @@ exit codes:
 
 
 class Command(CrawlerCommand):
-    """Retry dead letters: those of a crawl, those named, those that pass the filters, or all of all crawls."""
+    """Retry dead letters: of one crawl, by page id, by filter, or of all crawls."""
 
     help = __doc__
     examples = EXAMPLES

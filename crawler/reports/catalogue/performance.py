@@ -25,7 +25,7 @@ SLOW_FIRST_BYTE = page_report(
     title="Slow to respond",
     group=ReportGroup.WEIGHT,
     about=f"Pages whose first byte took {SLOW_FIRST_BYTE_MS} ms or more, seen from where the crawl ran.",
-    remedy="That is the server at work: look for slow queries, cache what is computed each time, serve from near. "
+    remedy="The server takes this time: look for slow queries, cache results, and serve from nearby. "
     "A crawl is a load of its own; with fewer connections you see whether that was it.",
     praise=f"Every page began to respond within {SLOW_FIRST_BYTE_MS} ms.",
 )
@@ -48,7 +48,7 @@ LARGE_PAGES = page_report(
     title="Large pages",
     group=ReportGroup.WEIGHT,
     about=f"HTML pages of {LARGE_BYTES // 1000} kB or more as they were sent, without pictures and the like.",
-    remedy="Split long lists into pages, take out what is written into the page again and again, and compress.",
+    remedy="Split long lists into pages, remove repeated inline content, and compress.",
     praise=f"Every page is smaller than {LARGE_BYTES // 1000} kB.",
 )
 DEEP_PAGES = page_report(

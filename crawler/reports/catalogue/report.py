@@ -63,7 +63,7 @@ class ReportRow(NamedTuple):
 
 
 class ReportRows(Protocol):
-    """The lines of a report; only those of a slice are read."""
+    """The lines of a report; a slice reads only its own."""
 
     def count(self) -> int: ...
 
@@ -113,7 +113,7 @@ class Report:
     praise: str  # shown when it has no lines
     columns: tuple[ReportColumn, ...]
     lines: Callable[[Crawl], ReportRows]
-    noun: str = "page"  # what is counted
+    noun: str = "page"  # of the lines
     which: Q | None = None  # the pages of the site it counts; one query counts all such reports
     number: Callable[[Crawl], int] | None = None  # without this and `which`, the number of lines
     is_finding: bool = True  # False: its number is neither good nor bad

@@ -1,6 +1,6 @@
 """Buffers the content of pages in a fetch job until the job delivers the results that refer to it: in memory, then in a
 temporary file, then as objects of the storage. An error there loses the content of some pages, but no page. If there
-is no space left, the result of a page says so, and the fetch job leaves the page to be fetched again.
+is no space left, the page's result reports it, and the fetch job leaves the page to be fetched again.
 
 What a crash leaves behind: an object without references, which `sweep` deletes once the crawl is over.
 """

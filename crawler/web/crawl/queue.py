@@ -1,4 +1,4 @@
-"""Views of what is done with the queue of a crawl: add pages, request pages again, change the crawl's options. They
+"""Views that change the queue of a crawl: add pages, request pages again, change the crawl's options. They
 take POST only and redirect to a page that shows the result."""
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def crawl_add(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def crawl_again(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Request the pages named by `page` (ids) again, or with `filters` those of the table with these filters."""
+    """Request the pages named by `page` (ids) again, or with `filters` the pages of the table that pass them."""
     crawl, ids = crawl_for(request, crawl_id, Right.CONTROL), page_ids(request.POST.getlist("page"))
     by_filters = "filters" in request.POST
     try:

@@ -27,7 +27,7 @@ SHOWN = 500  # characters of a value
 @sensitive_post_parameters(*SECRETS)
 @page
 def extraction_preview(request: HttpRequest) -> HttpResponse:
-    """What the rules in the form find on one page; or what is to be put right in the form first."""
+    """What the rules in the form find on one page; or what to correct in the form first."""
     like = crawl_named(request, request.POST.get("again", ""))
     form = CrawlForm(request.POST, user=request.user, like=like)
     form.fields["start_urls"].required = False  # another page may be tried, while a list is chosen

@@ -169,7 +169,7 @@ SECRETS = ("headers", "cookies", "auth", "bearer", "proxy", "login_fields")
 """The fields that hold secrets, named as in `core.access.credentials.parse`."""
 
 GONE = "The crawl whose credentials were to be sent is gone, or is not yours. Untick this, and type them."
-BOTH = "Untick this to send what is typed here, or leave the rest of this group empty."
+BOTH = "Untick this to send the values typed here, or leave the rest of this group empty."
 
 
 class SecretBoundField(BoundField):

@@ -77,7 +77,7 @@ else:
 
 
 class OptionFields(CatalogueFields):
-    """Every option except `private_hosts`, which only superusers have, and those of `ContentFields`."""
+    """Every option except `private_hosts`, which only superusers have, and the options of `ContentFields`."""
 
     keep_parameters = forms.BooleanField(
         label="Keep the usual parameters",

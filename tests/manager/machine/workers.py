@@ -169,7 +169,7 @@ class Workers:
         return noted
 
     def _await_job(self, seconds: float) -> None:
-        """No time passes when a job was sent: whoever sent it rang the bell."""
+        """No time passes when a job was sent: whoever sent it signalled it."""
         if not self.has_work:
             self._clock.sleep(seconds)
 

@@ -8,7 +8,7 @@ deployed     the units or containers of a host, and their settings
 supervisor   process 1 of a host: runs services as their units say
 host         one host: its life, its processes, its clock (injected/)
 services     PostgreSQL and Redis on hosts of their own
-site         what is crawled, with the moment each request came in
+site         the crawled sites, with the moment each request came in
 begin        starts crawls on the host of the web pages
 scene        all of these together for one run
 workers      how many workers run and are wanted, over time

@@ -81,8 +81,8 @@ def copied_files() -> Iterator[tuple[Path, str]]:
 
 
 def make_root(root: Path, data: Path, secrets: Path, shown: Sequence[Path]) -> None:
-    """Mount a root folder of the image, in the mount namespace of the caller: this machine's folders, but those of the
-    image, and an empty one in the project's place. `data`: the volume. `shown`: folders that tests need there."""
+    """Mount a root folder of the image, in the mount namespace of the caller: this machine's folders, except the
+    image's, and an empty one in the project's place. `data`: the volume. `shown`: folders that tests need there."""
     root.mkdir(exist_ok=True)
     _mount("-t", "tmpfs", "tmpfs", root)
     for entry in sorted(Path("/").iterdir()):

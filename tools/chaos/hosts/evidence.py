@@ -1,4 +1,4 @@
-"""What a run over several hosts left behind, and which promises it kept: those of every crawl, and those of hosts."""
+"""What a run over several hosts left behind, and which promises it kept, of crawls and of hosts."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _of_crawl(scene: HostsScene, crawl: Running) -> CrawlEvidence:
         received=[delivery.id for delivery in told],
         left_in_redis=left_in_redis(scene.redis, crawl.id),
         left_in_queues=left_in_queues(scene.redis, without_power=True) if scene.over else [],
-        hits=Counter() if len(scene.sites) == 1 else crawl.site.hits,  # a shared site counts those of both
+        hits=Counter() if len(scene.sites) == 1 else crawl.site.hits,  # a shared site counts requests of both
         expected=crawl.expected,
         stuck=stillness(moments, excuses(scene.struck)),
         off=_off(scene, crawl, row, ended),

@@ -1,4 +1,4 @@
-"""The scenarios by name: what a run begins with, what is done in it, and what it promises."""
+"""The scenarios by name: the setting of a run, its faults, and its promises."""
 
 from __future__ import annotations
 

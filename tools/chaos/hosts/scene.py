@@ -1,4 +1,4 @@
-"""All hosts of one run, the crawls they work on, and what is known of both while they run."""
+"""All hosts of one run, the crawls they work on, and the state of both while they run."""
 
 from __future__ import annotations
 

@@ -81,11 +81,11 @@ def _timing(handler: Any, here: threading.local) -> Any:
 
 
 def _arrival(connection: socket.socket) -> float:
-    """When what can be read next reached the kernel; now when it does not say so. Waits for something to read."""
+    """When the next bytes reached the kernel; now if it does not tell. Waits for something to read."""
     try:
         found = connection.recvmsg(1, socket.CMSG_SPACE(16), socket.MSG_PEEK)[1]
     except OSError:
-        return time.time()  # whoever reads next is told of it
+        return time.time()  # the next read raises it
     for _, kind, data in found:
         if kind == _SO_TIMESTAMPNS:
             whole, nano = struct.unpack("qq", data)

@@ -5,9 +5,9 @@ run            one run from the first process to the evidence
 scene          everything a run needs, and the stopwatches
 crew           workers and the web process, and the supervisor that starts the dead ones again
 database       the SQLite file on a volume of its own, with triggers that record every change of a page
-disturbances   the table of what can be done to a scene, and what a seed draws of it
-lane_disturbances   those of browser workers and of Scrapy
-sites          what is crawled with --render (pages that only a browser can read) and with --login
+disturbances   the table of disturbances, and the drawing of a schedule
+lane_disturbances   disturbances of browser workers and of Scrapy
+sites          the sites of --render (pages that only a browser can read) and --login
 user           with --queue, who adds pages, requests some again and changes options, in a process of their own
 queue_use      what users do
 hooked         the hook that is called meanwhile

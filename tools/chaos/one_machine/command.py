@@ -55,7 +55,7 @@ def main(words: Sequence[str]) -> int:
 
 @contextmanager
 def _grounds(given: argparse.Namespace, folder: Path) -> Iterator[tuple[Grounds, Find | None]]:
-    """`Find` is None where what is expected is what the undisturbed crawl has found."""
+    """Without `Find`, the undisturbed crawl decides what is expected."""
     latency, number, find = given.latency / 1000, given.pages or PAGES, None
     with ExitStack() as ends:
         canary: Canary | None = None

@@ -21,7 +21,7 @@ HOOK_SECONDS = 0.5
 CALLED = "called"  # in that folder
 KILL_IN_PAGE, KILL_BEFORE, KILL_AFTER, HANG = "kill-page", "kill-before", "kill-after", "hang-page"
 KILLS = (KILL_IN_PAGE, KILL_BEFORE, KILL_AFTER)
-"""What it does, and how the names of the files begin that say so."""
+"""Its deeds, and the beginnings of the names of the files that record them."""
 
 HANGING_CALLS, RAISING_CALLS = frozenset({8, 20, 60, 180}), frozenset({14, 32, 90, 270})
 DEADLY_CALLS = frozenset({5, 26, 150})

@@ -81,7 +81,7 @@ class Grounds:
 
     @property
     def more(self) -> tuple[Role, ...]:
-        """Workers beside those of a schedule."""
+        """Workers besides the schedule's."""
         return (Role.SCRAPY, Role.SCRAPY) if self.runs_scrapy else ()
 
     @property

@@ -30,7 +30,7 @@ CLOSING_S = 20.0  # that pipelines have to close once the worker is gone
 
 
 def main(arguments: list[str]) -> int:
-    """With the dotted name of a spider, say in one line what is wrong with it, if anything is."""
+    """With the dotted name of a spider, print in one line what is wrong with it, if anything."""
     if arguments:
         try:
             spider_named(arguments[0])
@@ -77,7 +77,7 @@ def _pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _prepared(begin: messages.Begin) -> tuple[AsyncCrawlerProcess, Crawler]:
-    """Scrapy with the settings of the crawl above those of the spider, and these above those of the project."""
+    """Scrapy; settings of the crawl override the spider's, which override the project's."""
     settings = get_project_settings()
     for name, value in begin.usual.items():
         if settings.getpriority(name) in (None, 0):

@@ -19,7 +19,7 @@ from crawler.capabilities.scrapy.inside.handler import PAGE
 
 MAX_LINKS = 10_000  # of one page
 MAX_ITEMS = 1_000  # the same
-MAX_REQUEST = 16_000  # characters of what a spider says about one page
+MAX_REQUEST = 16_000  # characters of a spider's request for one page
 OWN_META = frozenset({PAGE, "depth", "download_slot", "download_timeout", "download_latency"})
 """Keys of a request's meta that are of this attempt, and not the spider's."""
 

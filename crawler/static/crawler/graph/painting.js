@@ -50,7 +50,7 @@ export class Painting {
     this.draw();
   }
 
-  /* Zooms by `factor`, keeping what is at this place of the canvas where it is. */
+  /* Zooms by `factor`, keeping this point of the canvas in place. */
   zoom(factor, at = null) {
     const [width, height] = this.size;
     const [x, y] = at || [width / 2, height / 2];
