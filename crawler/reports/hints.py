@@ -16,7 +16,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import EndReason, State, ended
 from crawler.core.protocol.messages import PAGE
 from crawler.core.text.controls import Surface, by_surface, spoken
-from crawler.core.text.quantities import count
+from crawler.core.text.quantities import count, counted
 from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
@@ -43,9 +43,10 @@ class Hint:
 
     slug: str  # in the receipt and the API
     about: str  # when it is given, for the documentation
-    message: str  # with {pages}, {of} and the words of its evidence
+    message: str  # with {pages}, {of} (and its noun) and the words of its evidence
     remedy: str  # to be `spoken`
     check: Callable[[Crawl], Evidence | None]
+    noun: str = "page"  # what is counted
 
 
 def pages_of(crawl: Crawl) -> QuerySet[Page]:
@@ -129,7 +130,7 @@ _KERNEL = (
     Hint(
         "robots",
         "robots.txt forbids at least half of the pages, and ten or more.",
-        "robots.txt forbids {pages} of {of} pages.",
+        "robots.txt forbids {pages} of {of}.",
         "If it is your own site, crawl again with "
         + by_surface(command="--ignore-robots", page="“Obey robots.txt” off", api="`obey_robots` false")
         + "; else ask its owner.",
@@ -138,23 +139,25 @@ _KERNEL = (
     Hint(
         "wall",
         "A host refuses at least half of its pages (403 or 429), and ten or more.",
-        "{host} refused {pages} of {of} requests: it may block crawlers.",
+        "{host} refused {pages} of {of}: it may block crawlers.",
         "Crawl more slowly with "
         + by_surface(command="--delay 2", page="“Delay”", api="`delay` 2")
         + ", or ask its owner to let this crawler in.",
         _wall,
+        "request",
     ),
     Hint(
         "redirects-home",
         "At least half of the redirects lead to the home page, and ten or more.",
-        "{pages} of {of} redirects lead to the home page: links to missing pages look like good ones.",
+        "{pages} of {of} lead to the home page: links to missing pages look like good ones.",
         "Let the server respond to missing pages with 404, and redirect each moved page to its successor.",
         _lead_home,
+        "redirect",
     ),
     Hint(
         "sitemap",
         "A finished crawl found at least nine times as many pages in sitemaps alone as by links, and ten or more.",
-        "No link leads to {pages} of {of} pages; only a sitemap names them.",
+        "No link leads to {pages} of {of}; only a sitemap names them.",
         "Look at the orphans: link them, or take them out of the sitemap.",
         _unlinked,
     ),
@@ -189,7 +192,7 @@ def _found(crawl: Crawl) -> list[dict[str, Any]]:
 
 
 def _plain(hint: Hint, evidence: Evidence) -> dict[str, Any]:
-    message = hint.message.format(pages=count(evidence.pages), of=count(evidence.of), **evidence.words)
+    message = hint.message.format(pages=count(evidence.pages), of=counted(evidence.of, hint.noun), **evidence.words)
     return {
         "hint": hint.slug,
         "pages": evidence.pages,

@@ -268,7 +268,7 @@ RECEIPT_EXAMPLE: dict[str, Any] = {
             "pages": 40,
             "of": 117,
             "example": "https://example.com/app/",
-            "message": "40 of 117 pages are nearly empty without JavaScript.",
+            "message": "Nearly empty without JavaScript: 40 of 117 pages.",
             "remedy": 'Crawl again with `render` "auto".',
         }
     ],

@@ -36,7 +36,7 @@ HINTS = (
         "scripts",
         "A crawl that renders no pages found that its start page, or at least a tenth of the pages, says next to "
         "nothing without its scripts.",
-        "{pages} of {of} pages are nearly empty without JavaScript.",
+        "Nearly empty without JavaScript: {pages} of {of}.",
         f"Crawl again with {_RENDERED}.",
         _need_scripts,
     ),

@@ -50,10 +50,11 @@ HINTS = (
         "login",
         "A crawl without a log-in got 401 or was sent to a log-in page by at least half of the responses, ten or more; "
         "or its start page led there.",
-        "{pages} of {of} responses ask for a log-in.",
+        "A log-in is asked for by {pages} of {of}.",
         "Let the crawl log in with "
         + by_surface(command="--login-url", page="“Log-in form”", api="`login_url` and `credentials`")
         + ".",
         _behind_login,
+        "response",
     ),
 )
