@@ -18,7 +18,7 @@ from crawler.models import ApiToken
 
 PREFIX = "sc_"  # by which users and scanners for leaked secrets recognise a token
 SECRET_BYTES = 32
-SHOWN = 8  # first characters, including the prefix, by which users recognise a token
+PREFIX_CHARACTERS = 8  # first characters, including the prefix, by which users recognise a token
 MAX_TOKENS = 100  # usable tokens of one user
 USE_NOTE_INTERVAL = timedelta(minutes=1)  # between two updates of `last_used_at`
 
@@ -40,7 +40,7 @@ def make_token(
             user=user,
             name=name,
             digest=_digest(secret),
-            shown=secret[:SHOWN],
+            shown=secret[:PREFIX_CHARACTERS],
             scopes=list(permissions.checked(scope_names)),
             created_at=now,
             expires_at=expires_at,

@@ -65,7 +65,7 @@ def _zip(name: str, form: str) -> Format:
     )
 
 
-KEPT = {
+CONTENT_FORMATS = {
     "warc.gz": Format(
         "WARC",
         "requests and answers, for archives and tools that replay them",
@@ -107,7 +107,7 @@ FORMATS: Mapping[str, Format] = {
         is_text=False,
         has_externals=True,
     ),
-    **KEPT,
+    **CONTENT_FORMATS,
     "links.csv": Format(
         "Links",
         "every link: source, target, text, rel, status of the target, problem",

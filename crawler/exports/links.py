@@ -65,7 +65,7 @@ def _code(http_status: int | None, outcome: str) -> int:
     return http_status or (_CODES[Outcome(outcome)] if outcome else _OPEN)
 
 
-AT_ONCE = 200  # pages whose links are in memory at a time: about a hundred links each
+PAGES_IN_MEMORY = 200  # pages whose links are in memory at a time: about a hundred links each
 
 Finder = Callable[[int], LinkTarget | None]
 
@@ -87,8 +87,8 @@ def edges(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[Edge]:
     only links to other sites. Links to a page left out because of noindex are left out, too."""
     only_externals = chosen.pop("externals", False)
     targets = targets_of(crawl)
-    pages = selected(crawl, **chosen).values_list("id", "url").iterator(chunk_size=AT_ONCE)
-    while urls := dict(islice(pages, AT_ONCE)):
+    pages = selected(crawl, **chosen).values_list("id", "url").iterator(chunk_size=PAGES_IN_MEMORY)
+    while urls := dict(islice(pages, PAGES_IN_MEMORY)):
         for edge in _of_pages(urls, targets.find):
             leads_to = edge.leads_to
             if leads_to and leads_to.is_hidden:

@@ -13,7 +13,7 @@ from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrad
 from crawler.http.errors import ConnectionClosed, FetchError, HeadTooLarge, InvalidResponse
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.([0-9])[ \t]+([0-9]{3})(?:[ \t][^\n]*)?\r?", re.IGNORECASE)
-_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_FIELD_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _CONTROLS = bytes(byte for byte in range(256) if byte < 32 or byte == 127)
 _CONTROLS_TO_BLANKS = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
 _LENGTH, _CODING = b"content-length", b"transfer-encoding"
@@ -64,7 +64,7 @@ def _unfolded(lines: list[bytes]) -> list[bytes]:
 
 def _field(line: bytes) -> Field | None:
     name, colon, value = line.partition(b":")
-    if colon and _NAME.fullmatch(name):
+    if colon and _FIELD_NAME.fullmatch(name):
         return name, value.translate(_CONTROLS_TO_BLANKS).strip()
     if name.strip().lower() in (_LENGTH, _CODING):
         raise InvalidResponse("the header that defines the length of the body is invalid")

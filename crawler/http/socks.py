@@ -16,7 +16,7 @@ from crawler.http.guard import Endpoint
 
 _VERSION, _PASSWORD_VERSION, _CONNECT = 5, 1, 1
 _OPEN, _PASSWORD = 0, 2  # ways to authenticate
-_IPV4, _NAME, _IPV6 = 1, 3, 4  # kinds of address; a name begins with its length
+_IPV4, _DOMAIN_NAME, _IPV6 = 1, 3, 4  # kinds of address; a name begins with its length
 _REPLIES = {
     1: "it failed",
     2: "its rules do not allow it",
@@ -46,7 +46,7 @@ def open_tunnel(
         raise ProxyRefused(f"the proxy {known}")
     host, port = endpoint.sockaddr[:2]
     if name:
-        kind, address = _NAME, bytes([len(name)]) + name.encode()
+        kind, address = _DOMAIN_NAME, bytes([len(name)]) + name.encode()
     else:
         kind = _IPV6 if endpoint.family == socket.AF_INET6 else _IPV4
         address = socket.inet_pton(endpoint.family, str(host).partition("%")[0])

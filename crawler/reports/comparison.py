@@ -18,12 +18,12 @@ from crawler.core.pages.outcomes import SUCCESSES, UNJUDGED, Outcome
 from crawler.core.protocol.messages import PAGE
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
-from crawler.reports.catalogue.entries import KEPT, KEPT_WHILE_RUNNING
+from crawler.reports.catalogue.entries import NUMBER_TTL_S, RUNNING_NUMBER_TTL_S
 from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import RESPONSE, Cells, CellType, ReportColumn, ReportRow, page_column
 from crawler.storage.database import streaming_cursor
 
-AT_ONCE = 500  # rows in memory at a time
+ROWS_READ = 500  # rows in memory at a time
 MAX_OFFERED = 20  # other crawls to compare with
 
 _PAGE = page_column("url")
@@ -166,12 +166,12 @@ class ChangedPages:
 
     def __iter__(self) -> Iterator[ReportRow]:
         if self._is_kept:
-            for at in range(0, len(self._ids), AT_ONCE):
-                yield from self._lines(self._ids[at : at + AT_ONCE])
+            for at in range(0, len(self._ids), ROWS_READ):
+                yield from self._lines(self._ids[at : at + ROWS_READ])
             return
         with streaming_cursor(connection) as cursor:
             cursor.execute(self._question, self._crawls)
-            while rows := cursor.fetchmany(AT_ONCE):
+            while rows := cursor.fetchmany(ROWS_READ):
                 yield from map(self._line, rows)
 
     @property
@@ -194,7 +194,9 @@ class ChangedPages:
     def _asked(self) -> Sequence[int]:
         with streaming_cursor(connection) as cursor:
             cursor.execute(f"SELECT page.id {self._found} ORDER BY page.id", self._crawls)
-            return result_cache.packed(page for rows in iter(lambda: cursor.fetchmany(AT_ONCE), []) for (page,) in rows)
+            return result_cache.packed(
+                page for rows in iter(lambda: cursor.fetchmany(ROWS_READ), []) for (page,) in rows
+            )
 
     def _lines(self, ids: Sequence[int]) -> Sequence[ReportRow]:
         if not ids:
@@ -224,7 +226,7 @@ def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
     known: dict[str, int] | None = numbers.get(key)
     if known is None:
         known = {change.slug: ChangedPages(now, before, change).count() for change in CHANGES}
-        numbers.set(key, known, KEPT if now.is_over and before.is_over else KEPT_WHILE_RUNNING)
+        numbers.set(key, known, NUMBER_TTL_S if now.is_over and before.is_over else RUNNING_NUMBER_TTL_S)
     return known
 
 

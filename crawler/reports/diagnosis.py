@@ -22,7 +22,7 @@ from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.cause_text import wait_text
 from crawler.reports.diagnosis_facts import (
-    SHOWN,
+    MAX_LISTED,
     BatchState,
     HostStatus,
     RedisState,
@@ -105,7 +105,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
 
 def _open_rows(crawl: Crawl) -> list[Page]:
     """The first open pages in the order of discovery."""
-    return list(Page.objects.filter(crawl=crawl, status=Page.OPEN).order_by("id")[:SHOWN])
+    return list(Page.objects.filter(crawl=crawl, status=Page.OPEN).order_by("id")[:MAX_LISTED])
 
 
 def _open_pages(crawl: Crawl, rows: Sequence[Page], seen: RedisState | None, now: float) -> list[Plain]:

@@ -99,7 +99,7 @@ def shortage_for(crawl: Crawl) -> Shortage | None:
 
 # The cached robots.txt files of the start URLs.
 
-SHOWN = 20  # origins, open pages, and hosts that wait
+MAX_LISTED = 20  # origins, open pages, and hosts that wait
 
 
 def robots_cache_of(redis: Redis, crawl: Crawl) -> RobotsCache:
@@ -120,7 +120,7 @@ def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
     `oddity` (anything unusual; "" = nothing) and `error`. None when Redis does not respond."""
     if not crawl.chosen.obey_robots:
         return []
-    origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]
+    origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:MAX_LISTED]
     try:
         memory = robots_cache_of(queues.connection(), crawl)
         memos = [(origin, memory.get(origin)) for origin in origins]
@@ -220,7 +220,7 @@ def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tupl
 def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> RedisState:
     batch_queues = queues.batch_queues()
     queued = {name: queues.queued(name) for name in (queues.CRAWL, *batch_queues)}
-    seen = take_snapshot(frontier, SHOWN)
+    seen = take_snapshot(frontier, MAX_LISTED)
     sent = {job for name in batch_queues for job in queued[name]}
     started = {job for name in batch_queues for job in queues.started(name)}
     batches = [_batch(crawl, lease, look_at, seen, sent, started) for lease, look_at in seen.leases]
@@ -381,13 +381,13 @@ class _Judge:
 
 
 def facts_of(crawl: Crawl, seen: RedisState | None, rows: int, now: float) -> Facts:
-    """The number of open pages: `rows` found in the table, or beyond SHOWN the crawl's counters."""
+    """The number of open pages: `rows` found in the table, or beyond MAX_LISTED the crawl's counters."""
     tallies, deadline = crawl.tallies, crawl.chosen.deadline
     next_expiry = queries.next_expiry(crawl.id)
     shortage = None if crawl.is_over else shortage_for(crawl)
     of_the_table = Facts(
         State(crawl.state),
-        open_pages=rows if rows < SHOWN else max(rows, tallies.open),
+        open_pages=rows if rows < MAX_LISTED else max(rows, tallies.open),
         redis_answers=seen is not None,
         has_begun=tallies.closed > 0,
         begun_for=max(0.0, now - crawl.round_began_at.timestamp()),

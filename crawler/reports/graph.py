@@ -32,7 +32,7 @@ MOST_READ = 200_000  # pages read; later ones are not in the graph
 MOST_LINKED = 20_000  # pages; of a larger crawl the lines are parents
 MOST_LINES = 40_000
 CHUNK = 2_000  # rows in memory at a time
-AT_ONCE = 500  # pages in one query
+QUERY_PAGES = 500  # pages in one query
 
 _FIELDS = ("id", "url", "key", "parent_id", "depth", "outcome", "http_status")
 
@@ -66,8 +66,8 @@ def _drawn(crawl: Crawl, within: str) -> Graph:
     if has_counts:
         _draw_links(PageLinks.objects.filter(crawl=crawl), drawn)
     elif has_links:
-        for at in range(0, len(spots), AT_ONCE):
-            _draw_links(PageLinks.objects.filter(page_id__in=[spot.id for spot in spots[at : at + AT_ONCE]]), drawn)
+        for at in range(0, len(spots), QUERY_PAGES):
+            _draw_links(PageLinks.objects.filter(page_id__in=[spot.id for spot in spots[at : at + QUERY_PAGES]]), drawn)
     else:
         drawn.add_parents(spots)
     lines, crowded = thinned(drawn.lines(), MOST_LINES)
@@ -125,8 +125,8 @@ def _draw_links(rows: QuerySet[PageLinks], drawn: Picture) -> None:
 def _titles(nodes: Sequence[GraphNode]) -> dict[int, str]:
     pages = [node.page_id for node in nodes if node.page_id is not None]
     titles = dict[int, str]()
-    for at in range(0, len(pages), AT_ONCE):
-        titles.update(Page.objects.filter(id__in=pages[at : at + AT_ONCE]).values_list("id", "title"))
+    for at in range(0, len(pages), QUERY_PAGES):
+        titles.update(Page.objects.filter(id__in=pages[at : at + QUERY_PAGES]).values_list("id", "title"))
     return titles
 
 

@@ -139,7 +139,7 @@ def _bucket(key: bytes) -> int:
     return link_codec.number(key) >> _SHIFT
 
 
-AT_ONCE = 500  # pages whose URLs are read by one query
+QUERY_PAGES = 500  # pages whose URLs are read by one query
 
 
 class Inlink(NamedTuple):
@@ -158,12 +158,12 @@ def inlinks(crawl: Crawl, url: str, at_most: int | None = None) -> list[Inlink]:
 
 def _inlinks_found(crawl: Crawl, key: bytes) -> Iterator[Inlink]:
     pages = pages_with(crawl, key)
-    for at in range(0, len(pages), AT_ONCE):
-        yield from (link for _, link in links_on(pages[at : at + AT_ONCE], key))
+    for at in range(0, len(pages), QUERY_PAGES):
+        yield from (link for _, link in links_on(pages[at : at + QUERY_PAGES], key))
 
 
 def links_on(pages: Sequence[int], key: bytes) -> Iterator[tuple[int, Inlink]]:
-    """The links with this short key on these pages (AT_ONCE at most), each with its page."""
+    """The links with this short key on these pages (QUERY_PAGES at most), each with its page."""
     urls = dict(Page.objects.filter(id__in=pages).values_list("id", "url"))
     rows = PageLinks.objects.filter(page_id__in=pages).order_by("page_id")
     for page, keys, packed in rows.values_list("page_id", "keys", "packed"):
@@ -203,7 +203,7 @@ def links_to(crawl: Crawl, targets: Mapping[bytes, int]) -> Iterator[TargetLink]
         if wanted.isdisjoint(memoryview(bytes(keys)).cast("Q")):
             continue
         chunk[page] = bytes(keys), bytes(packed)
-        if len(chunk) == AT_ONCE:
+        if len(chunk) == QUERY_PAGES:
             yield from _unpacked(chunk, targets)
             chunk.clear()
     yield from _unpacked(chunk, targets)
@@ -211,7 +211,7 @@ def links_to(crawl: Crawl, targets: Mapping[bytes, int]) -> Iterator[TargetLink]
 
 def _linking_rows(crawl: Crawl, *fields: str) -> Iterator[tuple[Any, ...]]:
     rows = PageLinks.objects.filter(crawl=crawl).order_by("page_id").values_list("page_id", *fields)
-    return iter(rows.iterator(chunk_size=AT_ONCE))
+    return iter(rows.iterator(chunk_size=QUERY_PAGES))
 
 
 def _unpacked(chunk: Mapping[int, tuple[bytes, bytes]], targets: Mapping[bytes, int]) -> Iterator[TargetLink]:

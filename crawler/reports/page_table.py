@@ -105,8 +105,8 @@ def _column(field: PageField, shown: ColumnPlace) -> TableColumn:
     )
 
 
-_SHOWN = sorted(((field.column.position, field) for field in PAGE_FIELDS if field.column), key=itemgetter(0))
-COLUMNS = tuple(_column(field, field.column) for _, field in _SHOWN if field.column)
+_COLUMN_FIELDS = sorted(((field.column.position, field) for field in PAGE_FIELDS if field.column), key=itemgetter(0))
+COLUMNS = tuple(_column(field, field.column) for _, field in _COLUMN_FIELDS if field.column)
 
 
 def columns_of(crawl: Crawl) -> tuple[TableColumn, ...]:

@@ -20,7 +20,7 @@ from crawler.reports import result_cache
 from crawler.reports.receipt import receipt_of
 from crawler.storage.queries import start_pages
 
-SHOWN = RECENT_PAGES  # pages in a list on the crawl page
+MAX_LISTED = RECENT_PAGES  # pages in a list on the crawl page
 
 
 def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def last_pages(crawl: Crawl) -> list[Page]:
     if "closed" in crawl.recent:
         return [page for page in _in_order(crawl.recent["closed"]) if page.fetched_at is not None]
     found = Page.objects.filter(crawl=crawl, fetched_at__isnull=False)  # a crawl of a version that did not store them
-    return list(found.order_by("-fetched_at")[:SHOWN])
+    return list(found.order_by("-fetched_at")[:MAX_LISTED])
 
 
 def troubled_pages(crawl: Crawl) -> list[Page]:
@@ -70,7 +70,7 @@ def troubled_pages(crawl: Crawl) -> list[Page]:
     if "troubled" in crawl.recent:
         return [page for page in _in_order(crawl.recent["troubled"]) if _is_troubled(page)]
     found = Page.objects.filter(crawl=crawl, given_up=False, outcome__in=ERRORS)
-    return list(found.order_by("-id")[:SHOWN])
+    return list(found.order_by("-id")[:MAX_LISTED])
 
 
 def troubled_start_pages(crawl: Crawl) -> list[Page]:
@@ -96,7 +96,7 @@ def start_count(crawl: Crawl) -> int:
 def _in_order(ids: Sequence[int]) -> list[Page]:
     """The pages with these ids, in their order. The query has no other condition: with one on the crawl the database
     would use the index of its pages and read all of them."""
-    by_id = Page.objects.in_bulk(ids[:SHOWN])
+    by_id = Page.objects.in_bulk(ids[:MAX_LISTED])
     return [by_id[page] for page in ids if page in by_id]
 
 
@@ -111,7 +111,7 @@ MAX_HOSTS = 20  # those with the most pages
 EVERY = 10.0  # minimum seconds between two counts of a crawl
 SHARE = 20.0  # the pause after a count, in multiples of its duration
 CHEAP = 5_000  # pages that can be counted in a request
-KEPT = 86_400  # seconds a count is cached
+COUNT_TTL_S = 86_400  # seconds a count is cached
 LONGEST = 120  # seconds after which a counting process is taken for dead
 
 
@@ -148,7 +148,7 @@ def breakdown(crawl: Crawl, now: float) -> Breakdown | None:
         return known
     try:
         made = _counted(crawl, now)
-        result_cache.cache_for(crawl).set(_key(crawl), made, KEPT)
+        result_cache.cache_for(crawl).set(_key(crawl), made, COUNT_TTL_S)
     finally:
         cache.delete(_busy(crawl))
     return made

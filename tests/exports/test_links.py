@@ -51,7 +51,7 @@ def test_pages_that_ask_to_be_left_out_are_on_neither_side_when_that_is_obeyed()
 
 
 def test_the_order_of_the_pages_is_kept_over_many_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.exports.links.AT_ONCE", 2)
+    monkeypatch.setattr("crawler.exports.links.PAGES_IN_MEMORY", 2)
     crawl = make_linked_crawl()
     pages = [make_page(crawl, f"http://site.test/{number}") for number in range(5)]
     for page in pages:

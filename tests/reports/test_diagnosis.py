@@ -30,7 +30,7 @@ from crawler.manager.recover_leases import recover_leases
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
-from crawler.reports.diagnosis_facts import SHOWN, robots_cache_of
+from crawler.reports.diagnosis_facts import MAX_LISTED, robots_cache_of
 from crawler.reports.explanation import AUTOSCALED
 from tests.bench import Bench
 from tests.factories import make_crawl, make_page
@@ -477,12 +477,12 @@ def test_a_large_crawl_shows_its_first_open_pages_and_costs_a_few_queries(
     with django_assert_max_num_queries(6):
         found = why_of(crawl)
     assert found["open"]["count"] == 300
-    assert [row["url"] for row in found["open"]["shown"]] == [f"http://site.test/{n}" for n in range(SHOWN)]
+    assert [row["url"] for row in found["open"]["shown"]] == [f"http://site.test/{n}" for n in range(MAX_LISTED)]
 
 
 def test_open_pages_are_found_by_their_own_index() -> None:
     plans = [
-        Page.objects.filter(crawl=uuid4(), status=Page.OPEN).order_by("id")[:SHOWN].explain(),
+        Page.objects.filter(crawl=uuid4(), status=Page.OPEN).order_by("id")[:MAX_LISTED].explain(),
         Page.objects.filter(crawl=uuid4(), status=Page.OPEN, expires_at__isnull=False).explain(),
     ]
     assert connection.vendor != "sqlite" or ["page_open" in plans[0], "page_expiring" in plans[1]] == [True, True]

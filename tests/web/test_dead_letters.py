@@ -8,7 +8,7 @@ from django.test import Client
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
-from crawler.reports.progress import SHOWN
+from crawler.reports.progress import MAX_LISTED
 from crawler.web.tables import paging
 from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
@@ -29,11 +29,13 @@ def test_the_crawls_page_shows_each_with_its_reason_and_its_button(as_ann: Clien
 
 def test_the_crawls_page_shows_the_first_and_counts_all(as_ann: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann)
-    for number in range(SHOWN + 3):
+    for number in range(MAX_LISTED + 3):
         a_dead_letter(crawl, number)
     status = as_ann.get(f"/crawls/{crawl.id}/status").json()
-    assert [row["url"] for row in status["lists"]["dead_letters"]] == [f"https://example.com/{n}" for n in range(SHOWN)]
-    assert status["texts"]["dead_letters"].startswith(f"{SHOWN + 3} pages given up")
+    assert [row["url"] for row in status["lists"]["dead_letters"]] == [
+        f"https://example.com/{n}" for n in range(MAX_LISTED)
+    ]
+    assert status["texts"]["dead_letters"].startswith(f"{MAX_LISTED + 3} pages given up")
 
 
 def test_a_dead_letter_is_not_listed_a_second_time_among_the_errors(as_ann: Client, ann: User) -> None:

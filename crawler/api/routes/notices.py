@@ -139,7 +139,7 @@ def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     "/{uuid:channel_id}/secret",
     operation_id="channels_make_secret",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.NewSecret,
+    response=shapes.CreatedSecret,
     summary="Replace the secret of a webhook",
     openapi_extra=described(shapes.SECRET_EXAMPLE),
 )
@@ -152,7 +152,7 @@ def make_secret_of_channel(request: ApiRequest, channel_id: UUID) -> dict[str, A
     "",
     operation_id="webhook_secrets_make",
     auth=needs(Scope.CHANNELS_WRITE),
-    response=shapes.NewSecret,
+    response=shapes.CreatedSecret,
     summary="Make the secret of a crawl's webhook",
     openapi_extra=described(shapes.SECRET_EXAMPLE, sends={"address": shapes.WANTED_EXAMPLE["address"]}),
 )

@@ -221,7 +221,7 @@ def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     "/{uuid:crawl_id}/traps/release",
     operation_id="traps_release_traps",
     auth=needs(Scope.CRAWLS_WRITE),
-    response=trap_schemas.ReleaseResult,
+    response=trap_schemas.TrapRelease,
     summary="Release traps",
     openapi_extra=described(
         {

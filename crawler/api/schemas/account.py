@@ -72,7 +72,7 @@ class WebhookAddress(Schema):
     address: str = Field(description="As in `notify_webhooks`.")
 
 
-class NewSecret(Schema):
+class CreatedSecret(Schema):
     """A secret that was just made."""
 
     secret: str = Field(description="`whsec_...`, for a library of Standard Webhooks. It is not shown again.")

@@ -371,7 +371,7 @@ class Release(Schema):
     traps: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
 
 
-class ReleaseResult(Schema):
+class TrapRelease(Schema):
     traps: int
     pages: int = Field(description="That are open now.")
     left_out: int = Field(description="Links without a row, which do not come back by this.")

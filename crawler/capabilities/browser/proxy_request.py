@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import host_and_port, resolve
 
-_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # RFC 9110, 5.6.2
-_REQUEST_LINE = re.compile(rf"({_NAME}) ([\x21-\x7e]+) HTTP/1\.[01]")
+_HTTP_WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # RFC 9110, 5.6.2
+_REQUEST_LINE = re.compile(rf"({_HTTP_WORD}) ([\x21-\x7e]+) HTTP/1\.[01]")
 _STATUS_LINE = re.compile(r"HTTP/1\.[01] ([1-5][0-9]{2})(?: [^\r\0]*)?")
-_FIELD = re.compile(rf"({_NAME}):([^\r\0]*)")
+_FIELD = re.compile(rf"({_HTTP_WORD}):([^\r\0]*)")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/?#@\\%]+)(?::([0-9]{1,5}))?")  # no user, no zone, nothing encoded
 _HTTP_URL = re.compile(r"http://([^/?#]*)([^#]*)", re.IGNORECASE)
 

@@ -31,7 +31,7 @@ class LoginShown(Exception):
 
 
 @dataclass(frozen=True)
-class FinalResponse:
+class LoginResponse:
     """The last response of a chain of redirects."""
 
     url: str
@@ -92,7 +92,7 @@ class LoginForm:
         self._verify(answer, has_names=has_names)
         return cookies
 
-    def _page_with_form(self, fetcher: HttpFetcher, wait: Callable[[], bool]) -> FinalResponse:
+    def _page_with_form(self, fetcher: HttpFetcher, wait: Callable[[], bool]) -> LoginResponse:
         for number in range(MAX_TRIES):
             answer = self._followed(self.url, fetcher, wait)
             status = answer.fetched.http_status
@@ -103,7 +103,7 @@ class LoginForm:
             raise LoginFailed(f"the page with the form cannot be had: {_problem(answer)}")
         return answer
 
-    def _sent(self, form: Form, page_url: str, fetcher: HttpFetcher, wait: Callable[[], bool]) -> FinalResponse:
+    def _sent(self, form: Form, page_url: str, fetcher: HttpFetcher, wait: Callable[[], bool]) -> LoginResponse:
         base = normalise(form.base, page_url) if form.base else page_url
         target = normalise(form.action, base or page_url) if form.action else page_url
         if form.method != "post":
@@ -125,13 +125,13 @@ class LoginForm:
             fetched = fetcher.submit(target, body, headers)
             if fetched.http_status not in _KEEPS_METHOD:
                 break
-            target = self._target(FinalResponse(target, fetched))
-        answer = FinalResponse(target, fetched)
+            target = self._target(LoginResponse(target, fetched))
+        answer = LoginResponse(target, fetched)
         if fetched.outcome is Outcome.REDIRECT:
             return self._followed(self._target(answer), fetcher, wait)
         return answer
 
-    def _verify(self, answer: FinalResponse, *, has_names: bool) -> None:
+    def _verify(self, answer: LoginResponse, *, has_names: bool) -> None:
         document = document_in(answer.fetched)
         if answer.fetched.outcome is not Outcome.SUCCESS:
             raise LoginFailed(f"the site did not accept it: {_problem(answer)}")
@@ -141,17 +141,17 @@ class LoginForm:
         elif document is not None and login_form(document, self._names, or_password=not has_names):
             raise LoginFailed(f"{answer.url} shows the form again: check the values of its fields")
 
-    def _followed(self, url: str, fetcher: HttpFetcher, wait: Callable[[], bool]) -> FinalResponse:
+    def _followed(self, url: str, fetcher: HttpFetcher, wait: Callable[[], bool]) -> LoginResponse:
         """The response behind all redirects, on the crawl's own hosts."""
         for _ in range(MAX_HOPS):
             _wait(wait)
-            answer = FinalResponse(url, fetcher.get(url))
+            answer = LoginResponse(url, fetcher.get(url))
             if answer.fetched.outcome is not Outcome.REDIRECT:
                 return answer
             url = self._target(answer)
         raise LoginFailed(f"{self.url} redirects more than {MAX_HOPS} times in a row")
 
-    def _target(self, answer: FinalResponse) -> str:
+    def _target(self, answer: LoginResponse) -> str:
         target = normalise(answer.fetched.location, answer.url) if answer.fetched.location else None
         if target is None:
             raise LoginFailed(f"{answer.url} redirects to something that is not a web address")
@@ -178,7 +178,7 @@ def _is_refusal(fetched: FetchResult) -> bool:
     return fetched.http_status in (401, 403)
 
 
-def _problem(answer: FinalResponse) -> str:
+def _problem(answer: LoginResponse) -> str:
     fetched = answer.fetched
     return f"{answer.url}: {fetched.error}" if fetched.error else f"{answer.url} answered {fetched.http_status}"
 

@@ -18,7 +18,7 @@ MAX_PATTERN = 500  # characters
 WHAT = ("text", "html")
 TYPES = ("text", "number", "integer", "date", "url", "boolean")
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
+_RULE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
 _ATTRIBUTE = re.compile(r"[^\s\"'<>/=\0]{1,100}")  # https://html.spec.whatwg.org/#attributes-2
 
 
@@ -50,7 +50,7 @@ def check_rules(field: str, rules: Sequence[FieldRule]) -> None:
 
 
 def _check(field: str, who: str, rule: FieldRule) -> None:
-    if not _NAME.fullmatch(rule.name):
+    if not _RULE_NAME.fullmatch(rule.name):
         raise BadInput(
             field, f"{who}, name: it must begin with a letter and have letters, digits and _ alone, 50 at most."
         )

@@ -20,7 +20,7 @@ _SAMPLE_INTERVAL = 4096  # bytes; one position in each is sampled
 _TAG_REACH = 8192  # bytes before and after the position in which its tag begins and ends
 
 _QUOTED = re.compile(rb"""=\s*+(?:"[^"]*+"|'[^']*+')""")
-_NAME = re.compile(rb"""[\s"'/]([^\s"'/=]++)""")
+_ATTRIBUTE_NAME = re.compile(rb"""[\s"'/]([^\s"'/=]++)""")
 _TAG = re.compile(rb"(<[a-zA-Z][^\s/<>]*+)([^<>]*+)")
 _KEPT = re.compile(
     rb"""(?<![^\s"'/])(?:alt|content|data|href|http-equiv|name|rel|src)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'>]++)""",
@@ -50,7 +50,7 @@ def _names_at(html: bytes, place: int) -> list[bytes]:
     if begin <= html.rfind(b">", max(0, place - _TAG_REACH), place):
         return []
     end = html.find(b">", place, place + _TAG_REACH)
-    return _NAME.findall(_QUOTED.sub(b"", html[begin : end if end != -1 else place + _TAG_REACH]))
+    return _ATTRIBUTE_NAME.findall(_QUOTED.sub(b"", html[begin : end if end != -1 else place + _TAG_REACH]))
 
 
 # The parser walks through the open elements at every block, and through the attributes at every attribute: its time

@@ -114,7 +114,7 @@ AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
 
 _SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
 _INSECURE = f"[src^='http:' i]:is({_SOURCES}), object[data^='http:' i], link[rel~='stylesheet' i][href^='http:' i]"
-_SHOWN = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed"
+_VISIBLE_ELEMENTS = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed"
 
 
 class PageMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -167,7 +167,7 @@ def facts_of(
     insecure = _insecure(page) if url.startswith("https:") else ()
     text = _visible_text(document, unseen)
     has_scripts = any(tag == "script" for _, tag in at_large)
-    shows_more = len(text) < LITTLE_TEXT and (has_scripts or page.css_first(_SHOWN) is not None)
+    shows_more = len(text) < LITTLE_TEXT and (has_scripts or page.css_first(_VISIBLE_ELEMENTS) is not None)
     digest = _digest(text)
     spoken, count = words_of(page.body.text(separator=" "), MAX_WORDS) if sketches and page.body else (None, None)
     return PageMetadata(

@@ -17,7 +17,7 @@ TEXT, NUMBER, BOOLEAN, JSON, UNKNOWN = "text", "number", "boolean", "json", ""
 
 MAX_FIELDS = 50  # the same
 MAX_BYTES = 200_000  # of its fields, as JSON
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")  # as that of an extraction rule
+_FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")  # as that of an extraction rule
 _encode, _decode = msgspec.json.Encoder().encode, msgspec.json.decode
 
 
@@ -61,7 +61,7 @@ def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields as JSON has them. ValueError or TypeError for what cannot be stored."""
     named = dict(fields)
     for name in named:
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not _FIELD_NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name of a field: it begins with a letter and has letters, digits and _")
     if len(named) > MAX_FIELDS:
         raise ValueError(f"it found {len(named)} fields; a page can have {MAX_FIELDS} of a hook")

@@ -9,9 +9,9 @@ from crawler.core.errors import BadInput
 MAX_LENGTH = 200  # characters
 
 _HEADER = re.compile(r"[!-~](?:[ -~]*[!-~])?")  # visible ASCII, and blanks within
-_NAME = r"[^\s/;,()]+"
-_FIRST = re.compile(_NAME)
-_COMPATIBLE = re.compile(rf"Mozilla/[\d.]+ \([^()]*\bcompatible; *({_NAME})")
+_PRODUCT_NAME = r"[^\s/;,()]+"
+_FIRST = re.compile(_PRODUCT_NAME)
+_COMPATIBLE = re.compile(rf"Mozilla/[\d.]+ \([^()]*\bcompatible; *({_PRODUCT_NAME})")
 
 
 def check_user_agent(field: str, typed: str) -> None:

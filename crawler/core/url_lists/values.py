@@ -17,7 +17,7 @@ MAX_META_COLUMNS = 64
 MAX_META_BYTES = 4_000  # of an entry, as JSON
 LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 
-_SHOWN = 40  # characters of a value in a sentence
+_QUOTED = 40  # characters of a value in a sentence
 _json = msgspec.json.Encoder().encode
 
 
@@ -66,7 +66,7 @@ def _priority(typed: str) -> int | None:
         return None
     priority = priority_of(typed)
     if priority is None:
-        raise BadValue(f"{typed[:_SHOWN]!r} is no priority: give 0 (last) to 10 (first), or 0.0 to 1.0.")
+        raise BadValue(f"{typed[:_QUOTED]!r} is no priority: give 0 (last) to 10 (first), or 0.0 to 1.0.")
     return priority
 
 
@@ -76,7 +76,7 @@ def _ttl(typed: str) -> float | None:
     seconds = seconds_of(typed)
     if seconds is None or not (math.isfinite(seconds) and 0 < seconds <= MAX_DAYS * 86400):
         raise BadValue(
-            f"{typed[:_SHOWN]!r} is no time to live: give seconds or a duration such as 30m, at most {MAX_DAYS} days."
+            f"{typed[:_QUOTED]!r} is no time to live: give seconds or a duration such as 30m, at most {MAX_DAYS} days."
         )
     return seconds
 
@@ -87,7 +87,7 @@ def _not_before(typed: str) -> float | None:
     moment = moment_of(typed)
     if moment is None:
         raise BadValue(
-            f"{typed[:_SHOWN]!r} is no time to begin at: give one such as 2026-11-23T20:15:00Z, or seconds since 1970."
+            f"{typed[:_QUOTED]!r} is no time to begin at: give one such as 2026-11-23T20:15:00Z, or seconds since 1970."
         )
     return moment
 
@@ -97,7 +97,7 @@ def _checked(meta: Mapping[str, Any]) -> Mapping[str, Any]:
         raise BadValue(f"It has {len(meta)} further values; at most {MAX_META_COLUMNS} can be carried to the results.")
     for name, value in meta.items():
         if isinstance(value, (dict, list)):
-            raise BadValue(f"The value of {name[:_SHOWN]!r} is not plain: give text, a number, true or false.")
+            raise BadValue(f"The value of {name[:_QUOTED]!r} is not plain: give text, a number, true or false.")
     try:
         size = len(_json(meta))
     except (OverflowError, UnicodeEncodeError):

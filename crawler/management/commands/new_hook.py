@@ -24,7 +24,7 @@ exit codes:
   2    invalid arguments
 """
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 HOOK = '''\
 """A hook of the crawler. Name it in its settings: CRAWLER_HOOKS=%(module)s.%(class)s"""
@@ -92,7 +92,7 @@ class Command(CrawlerCommand):
 
     def perform(self, options: dict[str, Any]) -> int:
         module, folder = str(options["name"]), Path(options["folder"])
-        if not _NAME.fullmatch(module) or module == "crawler":
+        if not _MODULE_NAME.fullmatch(module) or module == "crawler":
             raise BadInput("name", f"{module!r} is no name for a module; write one such as my_prices.")
         of_class = "".join(word.capitalize() for word in module.split("_"))
         words = {"module": module, "class": of_class, "folder": folder}

@@ -69,8 +69,8 @@ def report_named(slug: str) -> Report:
     return BY_SLUG[slug]
 
 
-KEPT = 24 * 3600  # seconds a number is cached, of a crawl that is over
-KEPT_WHILE_RUNNING = 30  # seconds
+NUMBER_TTL_S = 24 * 3600  # seconds a number is cached, of a crawl that is over
+RUNNING_NUMBER_TTL_S = 30  # seconds
 BUDGET = 0.5  # seconds after which a request counts no further report
 
 Numbers = dict[str, int]
@@ -119,7 +119,7 @@ def _count(crawl: Crawl, reports: dict[str, Report], found: dict[str, int]) -> N
 
 
 def _keep(crawl: Crawl, numbers: dict[str, int]) -> None:
-    result_cache.cache_for(crawl).set_many(numbers, KEPT if crawl.is_over else KEPT_WHILE_RUNNING)
+    result_cache.cache_for(crawl).set_many(numbers, NUMBER_TTL_S if crawl.is_over else RUNNING_NUMBER_TTL_S)
 
 
 def _key(crawl: Crawl, report: Report) -> str:

@@ -18,7 +18,7 @@ from crawler.reports.explanation import AUTOSCALED
 from crawler.reports.hints import hints_of, lines_of
 from crawler.reports.links import dead_letters, orphans
 from crawler.reports.progress import (
-    SHOWN,
+    MAX_LISTED,
     last_pages,
     progress_of,
     rate_of,
@@ -76,9 +76,9 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         progress["receipt"] = masked_receipt(progress["receipt"])
     notices = notice_rows(crawl, in_full=in_full)
     over = crawl.is_over
-    letters = list(dead_letters(crawl)[:SHOWN])
-    orphaned = list(orphans(crawl)[:SHOWN]) if over else []  # earlier, most pages of a sitemap would be orphans
-    caught = traps.traps_of(crawl, SHOWN)
+    letters = list(dead_letters(crawl)[:MAX_LISTED])
+    orphaned = list(orphans(crawl)[:MAX_LISTED]) if over else []  # earlier, most pages of a sitemap would be orphans
+    caught = traps.traps_of(crawl, MAX_LISTED)
     began = crawl.round_began_at.timestamp()
     seen = workforce(began) if crawl.state == State.RUNNING else Workforce()
     alerts = _alerts(crawl, now, seen)
@@ -115,7 +115,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
             "dead_letters": _dead_letters(crawl, len(letters)),
             "orphans": _orphans(crawl, len(orphaned)),
             "kept_html": text.kept_extraction(read_again) if read_again else "",
-            "traps": traps.summary(crawl, caught if len(caught) < SHOWN else None),
+            "traps": traps.summary(crawl, caught if len(caught) < MAX_LISTED else None),
         },
         "lists": lists,
     }
@@ -133,13 +133,13 @@ def _can(state: State) -> dict[str, bool]:
 
 def _dead_letters(crawl: Crawl, shown: int) -> str:
     """The number of dead letters, counted only when there may be more than are shown."""
-    number = shown if shown < SHOWN else dead_letters(crawl).count()
+    number = shown if shown < MAX_LISTED else dead_letters(crawl).count()
     return f"{text.counted(number, 'page')} given up after the last try. Another try may do better." if number else ""
 
 
 def _orphans(crawl: Crawl, shown: int) -> str:
     """The number of orphans, and whether there may be fewer."""
-    number = shown if shown < SHOWN else orphans(crawl).count()
+    number = shown if shown < MAX_LISTED else orphans(crawl).count()
     if not number:
         return ""
     unasked = crawl.tallies.in_category(Category.SKIPPED) + crawl.tallies.in_category(Category.CANCELLED)

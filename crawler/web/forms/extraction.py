@@ -19,7 +19,7 @@ from crawler.web.decorators import page, person
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import SECRETS
 
-SHOWN = 500  # characters of a value
+MAX_VALUE_CHARACTERS = 500  # characters of a value
 
 
 @never_cache
@@ -82,4 +82,4 @@ def _shown(value: Any) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 1]}…"

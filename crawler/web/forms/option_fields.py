@@ -198,7 +198,7 @@ FOLDED = tuple((group, _names(group)) for group in sorted(_GROUPS, key=lambda gr
 
 FIELDS = tuple(name for _, names in FOLDED for name in names)
 
-SHOWN = 40  # characters of a value in a summary
+MAX_SUMMARY_CHARACTERS = 40  # characters of a value in a summary
 
 
 @dataclass(frozen=True)
@@ -265,4 +265,4 @@ def _shown(field: BoundField, value: Any) -> str:
     if isinstance(field.field, ChoiceField):
         return str(dict(field.field.choices).get(value, value))  # type: ignore[arg-type]  # plain pairs, as we gave them
     text = ", ".join(filter(None, map(str.strip, str(value).splitlines())))
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return text if len(text) <= MAX_SUMMARY_CHARACTERS else text[: MAX_SUMMARY_CHARACTERS - 1] + "…"

@@ -42,7 +42,7 @@ from crawler.web.decorators import page
 from crawler.web.forms.sharing import is_locked
 from crawler.web.tables.rows import KINDS, page_row
 
-SHOWN: dict[Show, str] = {
+SHOW_LABELS: dict[Show, str] = {
     Show.ALL: "All pages",
     Show.DEAD_LETTERS: "Dead letters",
     Show.ORPHANS: "Orphans",
@@ -88,7 +88,7 @@ class PagesForm(forms.Form):
         self.fields["q"].widget = forms.TextInput({**typed, "type": "search", "maxlength": MAX_TEXT})
         self.fields["depth"].widget = forms.TextInput({**typed, "placeholder": "3, or 3+"})
         self.fields["type"].widget = forms.TextInput({**typed, "placeholder": "text/html", "list": "types"})
-        self._offer("show", [("" if show is Show.ALL else str(show), name) for show, name in SHOWN.items()])
+        self._offer("show", [("" if show is Show.ALL else str(show), name) for show, name in SHOW_LABELS.items()])
         self._offer("outcome", [("", "Any"), *_choices(outcome_facets(crawl))])
         self._offer("status", [("", "Any"), *_choices(status_facets(crawl))])
         self._offer("sort", list(ORDERS.items()))

@@ -65,7 +65,7 @@ def test_a_file_has_a_row_for_each_link_and_one_for_what_nobody_links_to(crawl: 
 
 
 def test_links_of_many_pages_are_read_a_part_at_a_time(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "AT_ONCE", 2)
+    monkeypatch.setattr(links, "QUERY_PAGES", 2)
     for number in range(5):
         link(make(crawl, f"/{number}"), gone=str(number))
     assert [row[3] for row in rows(crawl, "broken-links") if row[0] == f"{SITE}/gone"][2:] == ["0", "1", "2", "3", "4"]

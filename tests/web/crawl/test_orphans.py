@@ -9,7 +9,7 @@ from django.test import Client
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl
-from crawler.reports.progress import SHOWN
+from crawler.reports.progress import MAX_LISTED
 from crawler.web.tables import paging
 from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
@@ -23,10 +23,10 @@ def with_orphans(crawl: Crawl, number: int) -> Crawl:
 
 
 def test_the_crawls_page_shows_the_first_and_counts_all(as_ann: Client, ann: User) -> None:
-    crawl = with_orphans(a_finished_crawl(ann, options=OPTIONS), SHOWN + 3)
+    crawl = with_orphans(a_finished_crawl(ann, options=OPTIONS), MAX_LISTED + 3)
     status = as_ann.get(f"/crawls/{crawl.id}/status").json()
-    assert [row["url"] for row in status["lists"]["orphans"]] == [f"https://example.com/{n}" for n in range(SHOWN)]
-    assert status["texts"]["orphans"] == f"{SHOWN + 3} pages are in a sitemap, and no page links to them."
+    assert [row["url"] for row in status["lists"]["orphans"]] == [f"https://example.com/{n}" for n in range(MAX_LISTED)]
+    assert status["texts"]["orphans"] == f"{MAX_LISTED + 3} pages are in a sitemap, and no page links to them."
     html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
     assert f'href="/crawls/{crawl.id}/orphans/"' in html
 
