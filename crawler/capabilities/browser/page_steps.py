@@ -15,6 +15,7 @@ from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.result import Rendering
 from crawler.capabilities.browser.result_fields import LOAD, NEEDS_SCRIPTS
 from crawler.capabilities.browser.rules import UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
+from crawler.core.html.document import document_of
 from crawler.core.options.of_capabilities import AUTO, NEVER
 from crawler.core.pages.content_formats import PICTURES, WARC
 from crawler.core.pages.outcomes import Outcome
@@ -140,11 +141,6 @@ class RenderStep(PageStep):
         return True
 
 
-MANY_LINKS = (
-    10  # on a page that is not looked at for a shell; one has three at most, and some for visitors without scripts
-)
-
-
 def _is_page(fetched: FetchResult) -> bool:
     return fetched.outcome is Outcome.SUCCESS and bool(fetched.body) and is_html(fetched.content_type)
 
@@ -181,22 +177,17 @@ class NoteShellStep(PageStep):
 
     stage = Stage.READ
 
-    def __init__(self) -> None:
-        self._why = ""
-
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
         return cls() if RenderOptions.of(context.policy).render == NEVER else None
 
-    def parsed(self, visit: Visit) -> None:
-        """Pages with many links are not looked at: that would cost more than it tells."""
-        html = visit.html or b""
-        few_links = html.count(b"<a ") + html.count(b"<A ") <= MANY_LINKS
-        self._why = shells.reason(visit.document) if visit.document is not None and few_links else ""
-
     def finish(self, visit: Visit) -> None:
-        if self._why and visit.result is not None:
-            visit.result = msgspec.structs.replace(visit.result, **NEEDS_SCRIPTS.given(self._why))
+        """The tree has lost its scripts by now, so the few pages that say little are parsed once more."""
+        result, document, html = visit.result, visit.document, visit.html
+        if result is None or document is None or html is None or len(result.links) > shells.FEW_LINKS:
+            return
+        if shells.says_little(document) and (why := shells.reason(document_of(html))):
+            visit.result = msgspec.structs.replace(result, **NEEDS_SCRIPTS.given(why))
 
 
 PAGE_STEPS = (RenderStep, ShellStep, NoteShellStep)

@@ -76,9 +76,8 @@ def reason(document: Document) -> str:
 
     The parts of an extreme page (`Document.is_whole` is False) are not known, and its size says that it is none.
     """
-    body = document.tree.body
-    content = _content_of(body) if body is not None and document.is_whole else None
-    if content is None or content.has_fields:
+    content = _little_of(document)
+    if content is None:
         return ""
     if not _has_builder(document.tree) or _redirects(document.tree):
         return ""
@@ -88,6 +87,18 @@ def reason(document: Document) -> str:
     if any(root is not None and root.is_empty() for root in roots):
         return Shell.ROOT
     return Shell.EMPTY if content.is_empty() else ""
+
+
+def says_little(document: Document) -> bool:
+    """Whether it may be one by what it says, whatever its scripts are."""
+    return _little_of(document) is not None
+
+
+def _little_of(document: Document) -> _Content | None:
+    """Its content, if that is no more than a shell has."""
+    body = document.tree.body
+    content = _content_of(body) if body is not None and document.is_whole else None
+    return None if content is None or content.has_fields else content
 
 
 @dataclass(slots=True)
