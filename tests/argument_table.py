@@ -1,7 +1,5 @@
 """crawl_arguments.json, made of the arguments of `crawl`. `python -m tests.argument_table` writes it."""
 
-from __future__ import annotations
-
 import json
 from argparse import (
     SUPPRESS,

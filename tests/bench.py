@@ -1,7 +1,5 @@
 """Engine tests run the real verbs in this process, over a real Redis, and stand in for RQ's workers by hand."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """The table of channels in docs/notices.md. `python -m tests.channel_table` writes it into the page."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What many tests share: a real Redis of their own, and a small site to crawl."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

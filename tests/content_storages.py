@@ -1,7 +1,5 @@
 """A storage for tests, and one that fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

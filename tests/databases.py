@@ -1,7 +1,5 @@
 """For tests that look at what only one of the databases does."""
 
-from __future__ import annotations
-
 import pytest
 from django.conf import settings
 

@@ -1,7 +1,5 @@
 """The examples of a document: its commands, its blocks of code, and what `bin/crawl` makes of its arguments."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

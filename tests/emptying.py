@@ -4,8 +4,6 @@ Django's own way deletes the content types and permissions too and makes each an
 several times as long as all the rest.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from django.core.management.color import no_style

@@ -1,7 +1,5 @@
 """A crawl that has left something everywhere one can: rows, keys in Redis, kept content. What is left of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """A crawl of a site that attacks those who look at what was found: every text a stranger writes holds something that
 some reader of it would take for more than text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Crawls, pages and people as rows: the least each test needs, the rest by name."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any

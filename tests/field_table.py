@@ -1,7 +1,5 @@
 """What docs/exports.md and docs/notices.md show of page fields. `python -m tests.field_table` writes it there."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of hints in docs/reports.md. `python -m tests.hint_table` writes it into the page."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

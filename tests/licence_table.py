@@ -3,8 +3,6 @@
 `python -m tests.licence_table` writes them into the page.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from importlib.metadata import PackageNotFoundError, metadata

@@ -1,7 +1,5 @@
 """A site whose pages are for members: a log-in form with a token that changes, sessions that end, log-out links."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import threading

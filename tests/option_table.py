@@ -1,7 +1,5 @@
 """The table in docs/options.md, made of the catalogue. `python -m tests.option_table` writes it into the page."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

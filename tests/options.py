@@ -1,7 +1,5 @@
 """What is typed for each option of a crawl, in its field and behind the command; its value then; what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of outcomes in docs/exports.md. `python -m tests.outcome_table` writes it into the page."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

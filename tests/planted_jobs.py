@@ -1,7 +1,5 @@
 """Jobs that somebody else has put into the crawler's queues."""
 
-from __future__ import annotations
-
 import os
 import pickle
 from pathlib import Path

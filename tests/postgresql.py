@@ -1,7 +1,5 @@
 """A PostgreSQL server of the tests' own, and a stack over it. Where there is no server, its tests are skipped."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -3,8 +3,6 @@
 A new page is a line in `WEB`, a new operation of the API a line in `API`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A web site in a test: a dict of path to response, served on loopback by a thread, that remembers every request."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

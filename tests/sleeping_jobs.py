@@ -1,7 +1,5 @@
 """Permits the job `time.sleep` in every process that has this hook in CRAWLER_HOOKS."""
 
-from __future__ import annotations
-
 from crawler.queueing import job_guard
 
 job_guard.PERMITTED = job_guard.PERMITTED | {"time.sleep"}

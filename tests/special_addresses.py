@@ -3,8 +3,6 @@
 Save the registries' CSV files over these copies, set REGISTRY_DATE, and run `python -m tests.special_addresses`.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

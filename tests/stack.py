@@ -1,7 +1,5 @@
 """The whole thing in a test: a Redis, a database file, and real worker processes, apart from everything else here."""
 
-from __future__ import annotations
-
 import atexit
 import fcntl
 import io

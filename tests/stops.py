@@ -1,7 +1,5 @@
 """Hosts that asked to wait."""
 
-from __future__ import annotations
-
 from redis import Redis
 
 from crawler.core.politeness.host_rules import Refusal

@@ -1,7 +1,5 @@
 """The admin shows every table; it changes accounts, groups and allowances, deletes crawls, and nothing else."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Every deed that the verbs note is in the audit log once it is done: one line of the table for each."""
 
-from __future__ import annotations
-
 import ast
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`manage.py check --deploy` under the production settings, with what the documentation says to set and without it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

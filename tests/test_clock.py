@@ -1,7 +1,5 @@
 """The clock that all processes share: Redis's, asked for now and then, and counted on in between."""
 
-from __future__ import annotations
-
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor

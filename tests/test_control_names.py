@@ -1,7 +1,5 @@
 """Messages that more than one surface shows, and stored reasons, name no flag of the command line."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

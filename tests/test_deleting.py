@@ -1,7 +1,5 @@
 """Every way to delete a crawl leaves nothing of it: no rows, no keys in Redis, no kept content. Others stay whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path

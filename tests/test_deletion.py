@@ -1,8 +1,6 @@
 """Each capability can be left out: without its folder and its line in the registry, the rest is a crawler that is
 whole."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

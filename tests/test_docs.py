@@ -1,7 +1,5 @@
 """The documentation names every setting and every command, and only files, places and pictures that exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The examples of docs/hooks.md, docs/login.md and docs/scrapy.md do what they say."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

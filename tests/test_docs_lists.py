@@ -1,7 +1,5 @@
 """docs/queue.md: its lists and rules are read as it says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

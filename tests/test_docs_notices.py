@@ -1,7 +1,5 @@
 """docs/notices.md: its examples are what is really sent, and its way to check a signature works."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """The examples of docs/queue.md do what they say: each command, the call of curl, and the Python code."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable

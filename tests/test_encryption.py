@@ -1,7 +1,5 @@
 """Credentials at rest: nobody without the key learns anything, and nobody is left to guess why."""
 
-from __future__ import annotations
-
 import traceback
 from io import StringIO
 from typing import Any

@@ -1,7 +1,5 @@
 """What hooks are given can be read without anything of the project's."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Which libraries a process does without until it needs them: each costs every worker and every tick its time."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

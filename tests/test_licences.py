@@ -1,7 +1,5 @@
 """The licence is there, and LICENSES.md has every vendored file and every package with what it states."""
 
-from __future__ import annotations
-
 import tomllib
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of the log: whom they are about, and that nothing in them passes for another line."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """`manage.py` finds the project's environment."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A database of an earlier version is brought up to date, with sensible values for the crawls in it."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """The Redis client: what it makes of a URL with sentinels, and the servers it refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

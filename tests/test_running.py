@@ -1,7 +1,5 @@
 """The note that `bin/up` leaves in the data folder."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

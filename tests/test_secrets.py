@@ -1,8 +1,6 @@
 """After a crawl with every kind of secret was started, fetched for and told of, none stands anywhere in plain: not in a
 row, not in Redis (where RQ packs its jobs), not in the log."""
 
-from __future__ import annotations
-
 import logging
 import zlib
 from collections.abc import Iterator

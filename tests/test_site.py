@@ -1,7 +1,5 @@
 """What the site of a test says about the manners of a crawl is right."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.site import lateness

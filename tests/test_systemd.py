@@ -1,7 +1,5 @@
 """The units in deploy/systemd: systemd takes them, they start what there is, and give it the time it takes to end."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

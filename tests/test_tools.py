@@ -1,8 +1,6 @@
 """The tools that measure, disturb and draw the product: each of their modules can still be imported. `bin/test --all`
 runs tests/tools as well."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 

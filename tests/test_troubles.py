@@ -1,7 +1,5 @@
 """What an installation that others can reach must have set."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """When a worker of the project is worn, and what it does with a job that it pops while it is asked to end."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

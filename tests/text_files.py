@@ -1,7 +1,5 @@
 """Snapshots as text files that people can read: what users and other programs are shown, as it is today."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode

@@ -1,7 +1,5 @@
 """An event loop by a given clock, which stands still while tasks work or wait for a site, and else jumps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from crawler.http.event_loop import EventLoop

@@ -1,7 +1,5 @@
 """The web process as the Procfile starts it, and clients that speak to it by sockets of their own."""
 
-from __future__ import annotations
-
 import shlex
 import socket
 import time

@@ -1,8 +1,6 @@
 """A stack for each crawl, with a folder and a process that forks workers for all of them; and workers that stay for all
 the crawls of a module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

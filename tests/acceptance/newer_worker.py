@@ -1,8 +1,6 @@
 """A worker of a later version of the project, whose messages earlier ones do not understand. Started with the arguments
 of `rq`."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

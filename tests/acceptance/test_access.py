@@ -1,7 +1,5 @@
 """What stands between workers and a site: a SOCKS proxy, a certificate that is not trusted, a group of robots.txt."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """`manage.py autoscale` over crawls: workers come with the need and are drained after the idle time, down to none; a
 killed one is replaced. `pytest -s` shows what was measured."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

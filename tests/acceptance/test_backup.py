@@ -1,8 +1,6 @@
 """A backup is made while a crawl runs, and restored later, as docs/deployment.md says: the crawl goes on from it, and
 is exact. The same if Redis was not emptied, although it knows more by then than the database."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """What was chosen for a crawl is changed while real workers are at it: by the command, and by a PATCH of the API."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

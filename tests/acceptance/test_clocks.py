@@ -1,7 +1,5 @@
 """Workers whose machines' clocks are ten minutes ahead and ten minutes behind do one crawl together."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

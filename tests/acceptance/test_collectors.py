@@ -1,7 +1,5 @@
 """Several collectors store the results of one crawl, in workers that die."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.acceptance.test_killed import assert_complete, kill_with_children, slow_site

@@ -1,7 +1,5 @@
 """A host that was down yesterday is tried as if it had never been."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Two crawls whose sites fail for some pages, with real workers: their dead letters are in one list, and one call has
 them all tried again, with figures that add up."""
 
-from __future__ import annotations
-
 import json
 from uuid import UUID
 

@@ -3,8 +3,6 @@ no page is lost, no attempt is counted, and no page that was answered in time is
 
 `pytest -s` shows what was measured."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import time

@@ -1,8 +1,6 @@
 """Real workers of the earliest version that may work beside ours, taken from the history of this repository: whoever
 begins a crawl, and whoever ends it, it is exact, and no attempt is lost."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

@@ -1,8 +1,6 @@
 """A site is crawled again by real workers: what has not changed is not sent again, what is fresh is not asked for, and
 whatever lies behind either is found."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zipfile

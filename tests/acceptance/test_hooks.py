@@ -1,7 +1,5 @@
 """Hooks with real workers: what one finds is stored, what raises, hangs or kills its worker costs no other page."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

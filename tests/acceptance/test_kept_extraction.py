@@ -1,8 +1,6 @@
 """Fields are extracted again from kept HTML: by the command, and by a worker for the API and the button. No site is
 asked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever is killed, every page gets its outcome and finished is said once."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

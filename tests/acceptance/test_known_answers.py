@@ -4,8 +4,6 @@ The sites: the manuals that `bin/bench --sites FOLDER` has unpacked, of some 1,7
 project, so this is run by hand: `REAL_SITES=FOLDER bin/test tests/acceptance/test_known_answers.py`.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

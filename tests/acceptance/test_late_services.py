@@ -1,7 +1,5 @@
 """Processes that start before Redis, or before the tables are made, wait for them and then do their work."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

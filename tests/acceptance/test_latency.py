@@ -1,7 +1,5 @@
 """A host that takes its time for an answer is asked over all the connections it allows, by a single worker."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.site import Reply, Site, page

@@ -1,7 +1,5 @@
 """Every link of a site, from a crawl by a stock worker to the file of links and the reports."""
 
-from __future__ import annotations
-
 import csv
 import json
 

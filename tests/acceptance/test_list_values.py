@@ -1,7 +1,5 @@
 """A list with priorities, times and further values, from the command line to the export; and pages that may be lost."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A list of URLs, from the command line to the receipt, with a stock worker."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Crawls of a site that wants a log-in, by real workers."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from typing import Any

@@ -1,7 +1,5 @@
 """One host's delay and connections are kept by all workers together."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.site import Reply, Site, page

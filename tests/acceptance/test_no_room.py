@@ -1,8 +1,6 @@
 """Redis reaches its maxmemory, or the database cannot grow, in the middle of a crawl of real workers: it stands still,
 says why, and ends with a receipt that adds up."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Iterator
 from uuid import UUID

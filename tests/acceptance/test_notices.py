@@ -1,7 +1,5 @@
 """When a crawl ends, those who asked are told: signed, with an id, and only then."""
 
-from __future__ import annotations
-
 import email
 import json
 

@@ -1,7 +1,5 @@
 """A site on which some pages take too long: with a page timeout the crawl does not wait for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.site import Reply, Site, page

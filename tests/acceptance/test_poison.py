@@ -1,7 +1,5 @@
 """A page that kills whoever works on it is given up after four workers, and costs no other page its outcome."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Processes reach PostgreSQL through PgBouncer, which gives each transaction another connection to the server."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

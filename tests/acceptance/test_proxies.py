@@ -1,8 +1,6 @@
 """A crawl of several hosts through two proxies, of which one dies on the way; under a User-Agent of its own, with a
 field that an XPath expression finds."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """A crawl is used as a queue, with real workers: pages are added while it runs, once it is over, and while it waits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from uuid import UUID

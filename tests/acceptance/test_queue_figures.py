@@ -1,7 +1,5 @@
 """The figures of the queue of a crawl that runs are the same wherever they are shown."""
 
-from __future__ import annotations
-
 import re
 from io import StringIO
 from typing import Any

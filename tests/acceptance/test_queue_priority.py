@@ -1,8 +1,6 @@
 """The queue `crawl` comes first: a tick waits for the job that runs, and not for the fetch jobs that were queued before
 it, however a worker is started."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

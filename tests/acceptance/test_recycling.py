@@ -1,7 +1,5 @@
 """A worker of the project begins anew after some jobs, or when Redis was away, and nobody who supervises it notices."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

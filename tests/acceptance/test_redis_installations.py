@@ -1,8 +1,6 @@
 """A crawl over each kind of Redis that docs/redis.md names: with TLS, with an ACL user, with Sentinel, whose primary is
 killed, and Valkey."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Crawls of sites that only a browser can read, with real workers and a real Chromium."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

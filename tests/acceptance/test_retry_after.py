@@ -1,7 +1,5 @@
 """One page that asks to come again in an hour does not shut its site."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

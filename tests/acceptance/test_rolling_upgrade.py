@@ -1,8 +1,6 @@
 """Workers of two versions side by side: no page is lost, no attempt is counted for what one of them does not
 understand, and either finishes alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.acceptance.test_killed import assert_complete, kill_with_children, slow_site

@@ -1,7 +1,5 @@
 """Crawls with the engine Scrapy, with real workers and a real Scrapy that dies."""
 
-from __future__ import annotations
-
 import email
 import json
 import os

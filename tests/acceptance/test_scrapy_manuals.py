@@ -4,8 +4,6 @@ As for `tests/golden/test_real_sites.py`, the manuals are those that `bin/bench 
 `REAL_SITES=FOLDER bin/test --all tests/acceptance/test_scrapy_manuals.py`.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Real workers take pages from every kind of sitemap, and know which of them nothing links to."""
 
-from __future__ import annotations
-
 import gzip
 from typing import Any
 

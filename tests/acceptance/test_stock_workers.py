@@ -1,7 +1,5 @@
 """Stock RQ workers alone, however they are started, finish a crawl that somebody else began."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

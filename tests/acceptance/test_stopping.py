@@ -1,7 +1,5 @@
 """Workers are asked to end (SIGTERM) in the middle of their work: ten seconds at most, and nothing is lost."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from typing import Any

@@ -1,7 +1,5 @@
 """Real workers come out of every trap of a site by themselves, with every honest page of it fetched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Two crawls at once, also of the same site, do not disturb one another."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.management import call_command
 

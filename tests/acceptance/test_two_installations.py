@@ -1,7 +1,5 @@
 """Two installations with one Redis: the second refuses it, in a line that says what to do, and takes no job."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,8 +1,6 @@
 """An upgrade as it happens on PostgreSQL: the tables are migrated while workers of the earlier version crawl, which are
 then replaced one after the other. ALTER TABLE and they wait for each other's locks, and no page is lost for that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """With CRAWLER_LOG_URLS each URL has a line in the log, whichever worker asks for it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A server that asks to wait is named, with its status and the moment, where a user looks. The wait can be ended."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

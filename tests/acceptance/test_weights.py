@@ -1,7 +1,5 @@
 """Two crawls share real workers by their weights, and a small one does not wait for a large one."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

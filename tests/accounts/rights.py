@@ -5,8 +5,6 @@ crawls of superusers name the start pages of `Inner`, and no user with the right
 loopback. Crawl number 7 requests pages below /c7/, so that each URL and title says whose it is.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the audit log has after each deed: who, from where, what, and what it was before; and that it stays so."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from io import StringIO

@@ -1,7 +1,5 @@
 """Claims to calls that may be sent twice: who gets one, and how long it is kept."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

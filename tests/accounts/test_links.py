@@ -1,7 +1,5 @@
 """The first account and its one-time login link."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 

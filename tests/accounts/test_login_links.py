@@ -1,7 +1,5 @@
 """Inviting somebody: an account, and a link to choose its password by."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest

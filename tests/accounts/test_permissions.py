@@ -1,7 +1,5 @@
 """The lists of what somebody sees agree with what they may do, one by one."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone

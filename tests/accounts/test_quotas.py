@@ -1,7 +1,5 @@
 """What a person may have, and has."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Random calls by users of all kinds: no user reads rows of others, or has a private address requested without the
 right to do so. See `tests.accounts.rights`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How long a login lasts, and that its key is another one after each login, logout and change of the password."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Logging a person out everywhere."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

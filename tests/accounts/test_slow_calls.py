@@ -1,7 +1,5 @@
 """How many previews and channel tests are made at a time."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

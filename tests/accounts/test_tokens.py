@@ -1,7 +1,5 @@
 """Tokens of the API: made once, kept as digests, found until they are over."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any

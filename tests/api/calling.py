@@ -1,7 +1,5 @@
 """Calling the API as a program does."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

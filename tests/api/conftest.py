@@ -1,7 +1,5 @@
 """Callers of the API for its tests: somebody with a token for everything, others with less; no Redis unless asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every route as each kind of person with a token for everything; and as somebody who was let in until a moment ago."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path

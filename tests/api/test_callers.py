@@ -1,7 +1,5 @@
 """Who calls: by token, by session, and how often."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

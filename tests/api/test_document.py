@@ -1,7 +1,5 @@
 """The OpenAPI document: complete, with examples that are true to their schemas, and a page that shows it."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """The examples of docs/api.md, run as they stand there against a real server, worker and site."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A client that openapi-python-client generates from the OpenAPI document: it has every operation, and they work."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import subprocess

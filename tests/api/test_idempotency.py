@@ -1,7 +1,5 @@
 """Calls with an Idempotency-Key, one after the other, at the same moment, and after somebody died."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Code in the same project adds pages to crawls and requests them again."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 

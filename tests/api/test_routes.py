@@ -1,7 +1,5 @@
 """Every route as nobody, as somebody else, with a token that lacks its scope, and as the owner."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Everything the web pages can do can be done over the API, or there is a reason why not."""
 
-from __future__ import annotations
-
 from crawler.api.v1 import api
 from tests.routes import WEB
 

@@ -1,7 +1,5 @@
 """HEAD, streams and bad addresses over a real web server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from http.client import HTTPConnection

@@ -1,7 +1,5 @@
 """Addresses below /api/ that lead nowhere, and errors before and behind the calls: each is a problem, never a page."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The web server of a stack, a small site to crawl, and a real Chromium to look with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Every page by axe, which finds what keeps people out of it: light and dark, wide and as narrow as a phone."""
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import timedelta

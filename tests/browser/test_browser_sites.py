@@ -1,7 +1,5 @@
 """The sites for browsers do in a real Chromium what their tables say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

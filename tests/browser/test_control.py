@@ -1,7 +1,5 @@
 """The buttons of a crawl's page in a real browser: with the mouse, with the keyboard, and without JavaScript."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from uuid import UUID
 

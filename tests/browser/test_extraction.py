@@ -1,7 +1,5 @@
 """Trying extraction rules in a real browser: in place, and without JavaScript in a tab of its own."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 

@@ -1,7 +1,5 @@
 """The form that starts a crawl, in a real browser: folded, by keyboard, and without JavaScript."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Web, press

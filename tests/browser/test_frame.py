@@ -1,7 +1,5 @@
 """What all pages share, in a real browser: colours, places, and the parts the server draws anew."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import Page, Route, expect

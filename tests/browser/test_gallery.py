@@ -1,7 +1,5 @@
 """Somebody looks through the screenshots of a crawl, by mouse, by keyboard and on a phone."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Somebody explores the graph of a crawl, by mouse, by keyboard, by its table, and on a phone."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from playwright.sync_api import Browser, Page, expect

@@ -1,7 +1,5 @@
 """A list of URLs on the page: choosing a file, and what its crawl tells of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from playwright.sync_api import Page, expect

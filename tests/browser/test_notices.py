@@ -1,7 +1,5 @@
 """Saying where one is told of crawls, trying it, and sending a notice again, in a real browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

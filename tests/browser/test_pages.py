@@ -1,7 +1,5 @@
 """A newcomer's way through the pages, in a real browser."""
 
-from __future__ import annotations
-
 import json
 
 from playwright.sync_api import Browser, Page, expect

@@ -1,7 +1,5 @@
 """The table of pages and a page's own view in a real browser: searched, sorted, filtered, leafed through."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Page, expect
 
 from crawler.models import Crawl

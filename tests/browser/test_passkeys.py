@@ -1,7 +1,5 @@
 """A passkey, with Chromium's own authenticator: set up on the account's page, and used to log in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Two people in a real browser: one is invited, the other shares a crawl with their group."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, Page, expect
 

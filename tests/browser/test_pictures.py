@@ -1,7 +1,5 @@
 """The pictures of the documentation are there, small, and of places that are walked to."""
 
-from __future__ import annotations
-
 from tests.stack import ROOT
 from tools.pictures import walk
 from tools.pictures.chosen import CHOSEN

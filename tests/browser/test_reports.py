@@ -1,7 +1,5 @@
 """Somebody looks for what is broken on a site and finds the page to mend, on a phone and at a desk; and compares."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """Somebody looks at a crawl of a site that attacks whoever does: nothing of it runs, loads or opens anything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Somebody makes a token, copies it, looks up what it can do and tries it there, and revokes it."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Web

@@ -1,7 +1,5 @@
 """A trap on its crawl's page in a real browser: it appears while the crawl runs, and a button releases it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Somebody wonders why a crawl is not finished, looks, does what the page says, and looks again."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, Web

@@ -5,8 +5,6 @@
 PAGES: of a single-page application, 200 unless it is told.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """A page for each way in which scripts write links late, hide them, or lead elsewhere. Each is a shell unless the table
 says otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

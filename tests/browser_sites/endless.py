@@ -1,7 +1,5 @@
 """Pages that never come to an end. The page that each links to is to be found all the same, unless its process ends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

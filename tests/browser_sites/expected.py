@@ -1,7 +1,5 @@
 """What a crawl must know of a page after a browser has rendered it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum

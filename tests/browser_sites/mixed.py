@@ -1,8 +1,6 @@
 """A site of pages written by the server and of shells, as `auto` is for: each kind leads to pages that nothing else
 links to."""
 
-from __future__ import annotations
-
 from tests.browser_sites.expected import BrowserSite, Rendered
 from tests.browser_sites.spa import routes, script
 

@@ -1,7 +1,5 @@
 """Single-page applications: the server answers each route with the same shell, and scripts fetch what it shows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sites for browsers are what their tables say, as far as that is seen without a browser."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capabilities.browser.shells import reason

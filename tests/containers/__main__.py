@@ -5,8 +5,6 @@ Python from Debian's packages where they cannot be pulled. The containers have s
 that they meet no other containers or ports of this machine. Ends with code 0 if every promise was kept.
 """
 
-from __future__ import annotations
-
 import argparse
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """What must hold of containers and of crawls, each as a promise with what was seen."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence

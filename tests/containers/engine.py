@@ -1,7 +1,5 @@
 """podman and podman-compose on a machine, with storage, settings and a network of their own."""
 
-from __future__ import annotations
-
 import json
 import resource
 import shutil

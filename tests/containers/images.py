@@ -1,8 +1,6 @@
 """The images that the project's image and its services stand on: pulled from their registry or, where there is none,
 made from Debian's packages under the same names, in this storage alone."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs on this machine: Debian's packages, commands of limited time, and a network namespace."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

@@ -4,8 +4,6 @@ Page n of a part links to pages 2n+1 and 2n+2 and back to page 0, so that all ar
 "app" a script writes these links. Every request of a page is a line on stdout.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

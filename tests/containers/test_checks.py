@@ -1,7 +1,5 @@
 """What `deploy/try` accepts of containers and receipts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

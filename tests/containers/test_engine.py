@@ -1,7 +1,5 @@
 """The settings of the engine, and the images and the site that `deploy/try` makes."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

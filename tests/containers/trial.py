@@ -1,7 +1,5 @@
 """The steps of `deploy/try`, from nothing to a finished crawl and back."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

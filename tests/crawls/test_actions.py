@@ -1,7 +1,5 @@
 """What a user is told who asked for an action."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

@@ -1,7 +1,5 @@
 """What was chosen for a crawl is changed while it runs: all of it or nothing, and what it means for open pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID

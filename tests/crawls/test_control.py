@@ -1,8 +1,6 @@
 """A paused crawl takes in what is on its way and hands out nothing; resumed, it goes on to its end; cancelled, it is
 over at once. Each verb may be repeated, and raced against the others and against the finish."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -1,7 +1,5 @@
 """What a crawl sends beside its URLs reaches the servers it is meant for, and is in nobody else's hands meanwhile."""
 
-from __future__ import annotations
-
 import json
 import logging
 import socket

@@ -1,7 +1,5 @@
 """A crawl whose owner's pages of the day are used up waits for the next day, and loses nothing."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

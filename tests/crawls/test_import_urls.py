@@ -1,7 +1,5 @@
 """A list becomes a whole crawl or none, however long it is and whatever happens meanwhile."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import sys

@@ -1,7 +1,5 @@
 """Fields are extracted again from kept HTML: by new rules and hooks, without a request, whatever dies in between."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

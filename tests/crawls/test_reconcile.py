@@ -1,7 +1,5 @@
 """A running crawl with no sign of life is woken by anybody who looks, and by nobody else at the same time."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.crawls.control import pause

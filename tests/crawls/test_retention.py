@@ -1,7 +1,5 @@
 """Crawls that were over for long enough are deleted, a few at a time; the others are not."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

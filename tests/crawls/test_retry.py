@@ -1,7 +1,5 @@
 """Dead letters are sent again, one by one or all; a crawl that was over finishes again properly."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Schedules: each time begins one run, linked to the one before, or leaves a word why not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any

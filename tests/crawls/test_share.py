@@ -1,7 +1,5 @@
 """Sharing a crawl, and keeping it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

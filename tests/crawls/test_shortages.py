@@ -1,7 +1,5 @@
 """Without room for what it finds a crawl is held, says why, and goes on by itself; nothing of it is lost."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A crawl is started whole or not at all."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """A trap ends by itself and is released on a person's word; its crawl then goes on, or finishes once more."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages import traps

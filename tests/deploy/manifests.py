@@ -1,7 +1,5 @@
 """Reads the manifests in deploy/kubernetes, and what Kubernetes and KEDA say of their shape."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The container image and deploy/compose.yaml: what they name exists, and no secret gets into the image."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

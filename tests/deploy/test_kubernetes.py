@@ -1,7 +1,5 @@
 """The manifests in deploy/kubernetes: Kubernetes takes them, they fit each other, and they fit the code."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

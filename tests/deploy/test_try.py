@@ -1,7 +1,5 @@
 """`deploy/try`: its command line, and that it runs what the guide tells a user to type."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

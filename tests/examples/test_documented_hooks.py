@@ -1,7 +1,5 @@
 """The classes of docs/hooks.md are imported as it says, and do what it says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

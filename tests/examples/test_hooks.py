@@ -1,7 +1,5 @@
 """The examples of hooks do what they say."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from crawler.exports.file import MIN_PIECE_SIZE, gathered
 
 

@@ -1,7 +1,5 @@
 """Kept content as files: an archive that other tools read, and a ZIP."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """However many pages a crawl has, an export of it takes the same memory."""
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 

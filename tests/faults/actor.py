@@ -1,7 +1,5 @@
 """What a process on the stage does, and where it is struck: killed, stopped, or robbed of what Redis knew."""
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

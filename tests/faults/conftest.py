@@ -1,7 +1,5 @@
 """One database, one Redis and one stage serve all rows, one after another; each row finds them empty."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

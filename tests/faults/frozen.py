@@ -1,8 +1,6 @@
 """`python -m tests.faults.frozen MOMENT`: one of the project's workers that stops (SIGSTOP) when it comes to a crash
 point. Others see of it what they see of a machine that vanished: its connections stay open, and nobody answers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

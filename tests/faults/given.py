@@ -1,8 +1,6 @@
 """The clock all processes of a stage go by. It stands still until somebody waits, and then it jumps: what a repair
 takes is measured in these seconds, however slow or fast the machine is."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import random

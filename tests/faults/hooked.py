@@ -1,7 +1,5 @@
 """The hooks of scenes that have one, of one method each: any further method would change what other rows leave."""
 
-from __future__ import annotations
-
 from urllib.parse import urljoin
 from urllib.request import urlopen
 

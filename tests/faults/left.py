@@ -1,8 +1,6 @@
 """What is left behind at one moment, in the words of the fault table: read from the database file and from Redis by a
 process that has nothing to do with the crawl."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How each moment of the fault table is reached: which processes do what over which site, and where they are struck."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,8 +1,6 @@
 """`python -m tests.faults.stage`: a process that has everything loaded and forks the ones that die, so that each costs
 some milliseconds and not a second. Reads one line of JSON for each, answers one: how it ended, and the time by then."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """The fault table as docs/protocol.md has it: what the tests of this package hold the code to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Whatever dies or is forgotten, and when: what is left, who repairs it and by when are what the table says."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """After Redis lost its data RQ knows the living workers again, be they idle or busy."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 
 Real workers over a real PostgreSQL, by the machine's own clock; the settings are those every installation has."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """One row's Redis, database, site and processes, as its test sees them."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """A fetch job works on its batch once, hands back what it must not ask for, and survives a fault on one page."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time

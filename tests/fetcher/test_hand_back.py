@@ -1,7 +1,5 @@
 """A batch that this version does not understand goes back to the frontier, with no attempt counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

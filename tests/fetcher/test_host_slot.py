@@ -1,7 +1,5 @@
 """A slice holds a connection of its host from its beginning to its end, and no longer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A crawl of a site whose certificate nobody trusts: closed as `tls`, or read and noted if the crawl ignores it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A crawl may give a page less time than the installation does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

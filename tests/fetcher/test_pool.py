@@ -1,7 +1,5 @@
 """The next slice of a host goes on over the connection of the last one, which is kept for a moment and no longer."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 from rq import Queue, SimpleWorker

@@ -1,7 +1,5 @@
 """What was found is left after a while, and at once where it would take up memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

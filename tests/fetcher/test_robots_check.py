@@ -1,7 +1,5 @@
 """robots.txt as a crawl meets it: which rule closes a page, whose answer is whose, and for how long it counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.outcomes import Outcome

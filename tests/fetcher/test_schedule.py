@@ -1,7 +1,5 @@
 """Slices wait for a moment, or for a slot of their host."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest

@@ -1,7 +1,5 @@
 """A request whose host slot Redis does not confirm ends before another slice may have the slot; its page stays open."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

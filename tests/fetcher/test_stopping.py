@@ -1,7 +1,5 @@
 """A worker that is asked to end hands back what it has not answered: no attempt is counted, no request forgotten."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """While a host holds a fetch job up, the job does what a free worker would do. Here there is but one worker."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

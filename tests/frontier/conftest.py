@@ -1,7 +1,5 @@
 """Frontier tests run twice: on a real Redis and on its in-memory twin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import fakeredis

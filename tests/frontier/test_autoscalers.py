@@ -1,7 +1,5 @@
 """Autoscalers on several hosts share the workers that are useful, whichever of them comes, goes or falls silent."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

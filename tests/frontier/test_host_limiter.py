@@ -1,7 +1,5 @@
 """The limiter keeps one host's connections and delay over all workers and all crawls."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """What is known of hosts is shared by all crawls."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

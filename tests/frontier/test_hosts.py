@@ -1,7 +1,5 @@
 """What a host waits for, over all crawls, is seen, and can be ended; what the site asked of all crawlers stays."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

@@ -1,7 +1,5 @@
 """A glance shows what a crawl waits for, and changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

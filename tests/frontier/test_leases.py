@@ -1,7 +1,5 @@
 """A lease is claimed once, lives while it is renewed, and is settled once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

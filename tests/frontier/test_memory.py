@@ -1,7 +1,5 @@
 """What a large crawl takes of Redis. `tools/bench/frontier.py` shows the same for a million pages."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 from redis import Redis

@@ -1,7 +1,5 @@
 """Which proxies are left out is known to all workers of a crawl, and for a minute."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as NoConnection

@@ -1,7 +1,5 @@
 """Counting tries: in Redis and in memory alike."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

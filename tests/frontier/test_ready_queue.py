@@ -1,7 +1,5 @@
 """The window hands out each page once, by due time and then by urgency, a few slices of a host at a time."""
 
-from __future__ import annotations
-
 from crawler.core.politeness.host_rules import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import DequeuedSlice, Level, QueueCounts, QueueItem, SliceOrder

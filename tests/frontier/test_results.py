@@ -1,7 +1,5 @@
 """Wake-ups are never lost: whoever leaves a result sends a tick, unless one is surely on its way."""
 
-from __future__ import annotations
-
 from redis.client import Pipeline
 
 from crawler.frontier.frontier import Frontier

@@ -1,7 +1,5 @@
 """What is remembered of robots.txt files: for a day, for all crawls, and by one asker at a time."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

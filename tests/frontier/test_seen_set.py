@@ -1,7 +1,5 @@
 """The seen-set tells which keys are surely stored, and claims nothing else."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 from crawler.frontier.frontier import Frontier

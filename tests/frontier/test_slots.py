@@ -1,7 +1,5 @@
 """A batch of a slot lane takes a slot of its workers for as long as it has a lease, whoever dies."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

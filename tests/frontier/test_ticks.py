@@ -1,7 +1,5 @@
 """How long ticks take, as it is kept."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

@@ -1,7 +1,5 @@
 """How long a host has not answered is kept for each crawl apart."""
 
-from __future__ import annotations
-
 from crawler.core.pages.outcomes import Outcome
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_state import FailureStreak

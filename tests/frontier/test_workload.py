@@ -1,7 +1,5 @@
 """What crawls could request soon is read by host, with commands that do not grow with the crawls."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """How long a parser takes for ever longer inputs, and whether that is too long."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How one input becomes another, and how one is made longer and longer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from random import Random
 

@@ -1,7 +1,5 @@
 """What is attacked: each parser with where the attack begins, and how long it may take."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

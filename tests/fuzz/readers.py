@@ -1,7 +1,5 @@
 """How each parser is asked, and what its answer must hold to; whatever else is raised is a fault."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import cast

@@ -1,7 +1,5 @@
 """What the attack begins with: the recorded suites of others, and pages and files written for it."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """One attack: inputs are drawn, tried, and some of them made longer and longer; what came of it for each parser."""
 
-from __future__ import annotations
-
 import itertools
 import signal
 import time

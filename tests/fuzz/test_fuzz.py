@@ -1,7 +1,5 @@
 """The fuzzer: a short attack finds nothing in the parsers there are, and finds what was hidden in others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every regular expression of the package, against texts that make bad ones take the square of their length."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

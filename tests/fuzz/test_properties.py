@@ -1,7 +1,5 @@
 """What every parser holds to, whatever it is given: no error but its own, the shape it promises, the same twice."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

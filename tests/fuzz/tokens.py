@@ -1,7 +1,5 @@
 """What means something to each parser: the attack puts it in where it likes."""
 
-from __future__ import annotations
-
 from tests.fuzz import seeds
 
 _TAGS = (

@@ -1,7 +1,5 @@
 """A crawl by real workers, and its exports as text."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

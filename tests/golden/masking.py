@@ -1,7 +1,5 @@
 """What differs between two crawls of the same pages is covered: ids, moments, durations, ports."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A site with one of nearly everything a crawl can meet, the same whenever it is crawled."""
 
-from __future__ import annotations
-
 from tests.site import Answer, Reply, moved
 
 PARAGRAPH = "<p>" + "The quick brown fox jumps over the lazy dog, again and again. " * 12 + "</p>"

@@ -1,7 +1,5 @@
 """A crawl of a small site gives the same exports, receipt and JSON as ever."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Addresses, the API's document, commands, tables and Redis keys keep their shape."""
 
-from __future__ import annotations
-
 import json
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator

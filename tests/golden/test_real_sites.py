@@ -8,8 +8,6 @@ The digests are those of one release of the manuals (Debian's postgresql-doc-15 
 3.11.2-6+deb12u9). With another release they differ, and so does "bytes" in the receipt.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

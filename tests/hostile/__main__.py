@@ -1,7 +1,5 @@
 """`python -m tests.hostile [--port N]`: serve the traps until Ctrl-C."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import threading

@@ -1,7 +1,5 @@
 """How traps say what they say."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 import zlib

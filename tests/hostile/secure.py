@@ -1,7 +1,5 @@
 """The certificates of hosts that speak TLS, good and bad."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

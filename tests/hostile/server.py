@@ -1,7 +1,5 @@
 """Threads and raw sockets that send whatever a trap says, and count every byte the other side took."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

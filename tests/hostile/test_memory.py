@@ -1,7 +1,5 @@
 """Hosts that send as much as they may, all at the same moment, do not fill a worker."""
 
-from __future__ import annotations
-
 import gzip
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Nothing that is asked of the traps is overlooked."""
 
-from __future__ import annotations
-
 import socket
 import struct
 

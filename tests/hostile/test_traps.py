@@ -1,8 +1,6 @@
 """One crawl of everything a hostile site can do: it ends, each trap comes to what the table says, and nobody knocks at
 the canary."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """THE TABLE: every trap, what it does, and what must come of it. CANARY and SITE in what they send become addresses."""
 
-from __future__ import annotations
-
 import gzip
 import ssl
 from collections.abc import Iterator, Mapping

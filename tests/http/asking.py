@@ -1,7 +1,5 @@
 """Helpers that send one request, or several in a row, to a test server."""
 
-from __future__ import annotations
-
 import gzip
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contract of the HTTP client holds over each of its transports."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

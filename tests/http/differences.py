@@ -5,8 +5,6 @@ Libcurl and `http.client` parse the head before or in place of our parser: libcu
 redirects have none.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from crawler.core.pages.outcomes import Outcome

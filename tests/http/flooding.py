@@ -3,8 +3,6 @@
 It encrypts them itself, with the secret its own TLS writes down for debugging: so it is faster than who reads them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

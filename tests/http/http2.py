@@ -1,7 +1,5 @@
 """A server on loopback that speaks HTTP/2, over TLS as browsers require, and may misbehave in its frames."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

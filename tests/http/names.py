@@ -1,7 +1,5 @@
 """A name server for tests: its answers, and the queries it received."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 

@@ -3,8 +3,6 @@
 It leads every name to loopback, and remembers who came and what was asked of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

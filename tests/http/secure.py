@@ -1,7 +1,5 @@
 """A TLS test site: its certificate, its trust store, and names that resolve to loopback."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A loopback server with scripted replies: a site is a dict of path to reply."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

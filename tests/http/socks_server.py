@@ -1,7 +1,5 @@
 """A SOCKS5 proxy on loopback (RFC 1928, 1929), which remembers where it was asked to connect to."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import socketserver

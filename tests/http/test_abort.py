@@ -1,7 +1,5 @@
 """A request that its process gives up ends at once, and is not an error of the server."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

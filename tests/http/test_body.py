@@ -1,7 +1,5 @@
 """Which bodies are read, how they are decoded, and where they are truncated."""
 
-from __future__ import annotations
-
 import sys
 import tracemalloc
 import zlib

@@ -1,7 +1,5 @@
 """The requests of the HTTP client, and the fields of its results."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

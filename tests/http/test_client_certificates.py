@@ -1,7 +1,5 @@
 """A host that asks who we are is shown the certificate that is set for it; no other host is shown any."""
 
-from __future__ import annotations
-
 import ssl
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reuse of a connection, and its time limits."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

@@ -1,7 +1,5 @@
 """The jar of a crawl: its own hosts alone set cookies and get them."""
 
-from __future__ import annotations
-
 from crawler.core.access.credentials import parse
 from crawler.http.client import HttpFetcher
 from crawler.http.cookies import MAX_COOKIES_PER_DOMAIN, Cookies, redacted

@@ -1,7 +1,5 @@
 """Whom libcurl trusts: the authorities of this machine, or those of browsers."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

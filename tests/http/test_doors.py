@@ -1,7 +1,5 @@
 """All places that open network connections are listed here; a new one needs a guard and an entry."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Decoding of Content-Encoding, however the body is split."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The outcome and the text of each exception."""
 
-from __future__ import annotations
-
 import errno
 import ssl
 

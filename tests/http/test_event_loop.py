@@ -1,7 +1,5 @@
 """Tasks of one loop take turns: each runs until it waits, for a socket, a moment or another thread."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """Network failures are outcomes with a reason, never exceptions."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Addresses and certificates are checked for each connection."""
 
-from __future__ import annotations
-
 import errno
 import socket
 import threading

@@ -1,7 +1,5 @@
 """HEAD requests."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.outcomes import Outcome

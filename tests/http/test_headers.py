@@ -1,7 +1,5 @@
 """Parsing of response headers, as a table."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

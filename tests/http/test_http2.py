@@ -1,7 +1,5 @@
 """HTTP/2, over libcurl: the same facts, limits and credentials as in HTTP/1.1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A crawl that ignores TLS errors: any certificate is accepted, and it is told why it is not trusted."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages of one host share a connection, and a server that closes idle connections loses no page."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 import pytest

@@ -1,7 +1,5 @@
 """The connection pool: which connections are reused, and when one is closed."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Iterator

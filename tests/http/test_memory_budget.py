@@ -1,7 +1,5 @@
 """Large bodies wait for memory; small ones do not."""
 
-from __future__ import annotations
-
 import gc
 import time
 

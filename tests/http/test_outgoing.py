@@ -1,7 +1,5 @@
 """Request headers: credentials go to the crawl's own hosts only."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

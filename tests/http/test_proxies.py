@@ -1,7 +1,5 @@
 """A crawl with several proxies: each host has one of them, and another when that cannot be connected to."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """The HTTP client through a real proxy on loopback."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A connection is ended by any thread, its peer hears of it, and the kernel repeats nothing."""
 
-from __future__ import annotations
-
 import select
 import socket
 import sys

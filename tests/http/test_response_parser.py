@@ -1,7 +1,5 @@
 """The response parser, with bytes split and damaged anywhere."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from itertools import pairwise

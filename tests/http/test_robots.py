@@ -1,7 +1,5 @@
 """Fetching robots.txt from sites that redirect, fail and send too much."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.credentials import parse as parse_credentials

@@ -1,7 +1,5 @@
 """The HTTP client through a real SOCKS5 proxy on loopback."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """TLS: error texts, time limits, and complete bodies."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

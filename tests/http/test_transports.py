@@ -1,7 +1,5 @@
 """The setting chooses the transport; what differs between them is documented; libcurl opens no connection itself."""
 
-from __future__ import annotations
-
 import resource
 import socket
 import subprocess

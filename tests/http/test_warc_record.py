@@ -1,7 +1,5 @@
 """Archived heads of an exchange, without the values of credentials."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.credentials import parse

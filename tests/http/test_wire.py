@@ -1,7 +1,5 @@
 """Malformed, hostile and endless responses: the result, and what happens to the connection."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Owners that can be killed, and queries about processes of other owners."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A process with children, for tests that kill it: starts what its arguments name, prints it, and waits."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """As many workers as are useful, within a range: they are started, asked to exit, and replaced when they are killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 from argparse import ArgumentTypeError

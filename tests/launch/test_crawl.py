@@ -1,7 +1,5 @@
 """`bin/crawl` from the arguments to the exit code; no process is left at the end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The embedded Redis: its program, its socket, its data file and its owners."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Settings from the environment: an invalid value is named, and a secret is generated once."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

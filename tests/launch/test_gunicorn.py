@@ -1,7 +1,5 @@
 """The web process, as the Procfile, systemd and the container start it."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

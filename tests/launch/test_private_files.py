@@ -1,7 +1,5 @@
 """What the crawler stores is for its user alone, whatever the umask of the shell."""
 
-from __future__ import annotations
-
 import stat
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Children end with their owner, however it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,8 +1,6 @@
 """RQ's own dashboard, started by itself: who gets in, what other sites' pages can have it do, and that what jobs and
 their errors say, which a site may have written, is shown as text."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

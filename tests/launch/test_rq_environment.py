@@ -1,7 +1,5 @@
 """The literal `rq` and `rq-dashboard`, with the project's environment active and no variables, use its Redis."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

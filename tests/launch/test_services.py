@@ -1,7 +1,5 @@
 """Which Redis is used, and the message if it cannot be."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

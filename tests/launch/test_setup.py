@@ -1,7 +1,5 @@
 """The first start installs what is missing; an interrupted set-up is repaired; the second start has nothing to do."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Programs that exit are restarted, after growing pauses."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`bin/up`: everything runs when it says so, and nothing is left when it ends."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,8 +1,6 @@
 """The web process against clients that send slowly, send nothing, or do not read: real sockets, as the Procfile starts
 it."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`bin/worker`: RQ's command line, with the settings of `.env`."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

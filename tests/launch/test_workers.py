@@ -1,7 +1,5 @@
 """How many workers a command starts, and when those of other commands suffice."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

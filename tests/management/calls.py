@@ -1,7 +1,5 @@
 """Helpers that call a command in the test process."""
 
-from __future__ import annotations
-
 from django.core.management import call_command
 
 

@@ -1,7 +1,5 @@
 """`manage.py add` adds pages to a crawl, `manage.py again` requests some again."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """`manage.py autoscale`; `tests/acceptance/test_autoscaling.py` has it at work."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.management import CommandError, call_command
 

@@ -1,7 +1,5 @@
 """`manage.py change` changes the options of a crawl under way; `manage.py finish` ends one that is kept open."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.credentials import parse

@@ -1,7 +1,5 @@
 """The options of a crawl made from the command line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The clock survives outages, and logs them only once a minute."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import time

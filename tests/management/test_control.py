@@ -1,7 +1,5 @@
 """`manage.py pause | resume | cancel`: the crawl has the new state, or the command says why not."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.protocol.completion import State

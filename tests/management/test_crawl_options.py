@@ -1,7 +1,5 @@
 """The arguments of `crawl`, and its help."""
 
-from __future__ import annotations
-
 import re
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Crawls by the beginning of their ID, their site, and @last."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

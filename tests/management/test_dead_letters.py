@@ -1,7 +1,5 @@
 """`manage.py dead-letters` lists dead letters, `manage.py retry-failed` retries them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

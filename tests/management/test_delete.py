@@ -1,7 +1,5 @@
 """`manage.py delete`: permanently, and only after confirmation."""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

@@ -1,7 +1,5 @@
 """`manage.py extract` tests rules on one page."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

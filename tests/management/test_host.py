@@ -1,7 +1,5 @@
 """`manage.py host`: the state of a host, and the end of its wait."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """Credentials of `crawl`: in full, or hidden from process lists."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from pathlib import Path
 

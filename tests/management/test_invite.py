@@ -1,7 +1,5 @@
 """`manage.py invite`: a link on stdout, or a line that says what is wrong."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

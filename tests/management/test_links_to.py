@@ -1,7 +1,5 @@
 """`manage.py links-to` lists the pages that link to a page."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`crawl --list`: import, progress and result."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

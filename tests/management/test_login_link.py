@@ -1,7 +1,5 @@
 """`manage.py login-link`."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`manage.py` accepts command names with hyphens and underscores."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`manage.py new-hook` writes a module and a test that runs as it is, and overwrites nothing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

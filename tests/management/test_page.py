@@ -1,7 +1,5 @@
 """`manage.py page` prints the data of one page."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

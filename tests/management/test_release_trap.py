@@ -1,7 +1,5 @@
 """`manage.py release-trap` lists the traps of a crawl and releases the named ones."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`manage.py report` and `manage.py compare`: all numbers, or the rows of one, for people and for programs."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

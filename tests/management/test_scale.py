@@ -1,7 +1,5 @@
 """`manage.py scale`: how many workers would be useful."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py schedule` adds, lists and changes schedules, and reports invalid arguments in one line."""
 
-from __future__ import annotations
-
 import json
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Messages of the commands if Redis or the database does not answer; run as processes, because both are global."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The commands that take the id of a crawl (but `delete`, for which it is gone) say in one line that there is none."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

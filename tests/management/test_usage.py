@@ -1,7 +1,5 @@
 """Help, version and wrong arguments of `bin/crawl`, before anything is installed or Django is imported."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """In a crawl that acknowledges early, the pages of a dead worker are lost, each once, and no other page is."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.outcomes import Outcome

@@ -1,7 +1,5 @@
 """Pages are added to a crawl, moved in its queue and asked for again; a crawl that was over finishes again properly."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler import clock

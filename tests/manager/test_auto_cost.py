@@ -1,8 +1,6 @@
 """What `--render auto` costs: of the pages that a server has written at most a tenth go to a browser, and of what
 browsers render at most a tenth is such a page."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

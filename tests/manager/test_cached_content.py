@@ -1,7 +1,5 @@
 """Crawls that reuse responses and keep content: each has the content of all its pages, whatever becomes of others."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import time

@@ -1,7 +1,5 @@
 """Another Redis takes over whose clock is behind: nothing waits for moments that were written before."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

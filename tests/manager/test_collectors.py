@@ -1,7 +1,5 @@
 """Several collectors store the results of one crawl; the first alone hands out pages and says finished."""
 
-from __future__ import annotations
-
 from itertools import cycle
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """meta robots, X-Robots-Tag and rel in a crawl: recorded always, obeyed by option."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.exports.rows import rows

@@ -1,7 +1,5 @@
 """How many batches of a crawl are out, and how many of its pages are in Redis."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ an address that is not public and was not allowed.
 The site is allowed by its very name and port. The canary beside it is not; all names lead to this machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

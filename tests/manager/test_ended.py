@@ -1,7 +1,5 @@
 """A receipt says why the crawl ended, and which limits kept how many pages from being asked for."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 from typing import Any

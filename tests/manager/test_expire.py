@@ -1,7 +1,5 @@
 """Open pages whose time is over close as expired, and the crawl finishes without them."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Links that leave the site are asked for once, with as little as tells whether they lead anywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """A user ends what a host waits for: all crawls of it go on at once, and what others may be kept waiting for stays."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

@@ -1,7 +1,5 @@
 """A watch waits on behalf of all crawls, gives way to any other job, and leaves a successor while a crawl runs."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

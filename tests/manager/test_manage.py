@@ -1,7 +1,5 @@
 """Ticks: results are taken in once, finished is said once, and nothing that goes wrong in between loses a page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

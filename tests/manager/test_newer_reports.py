@@ -1,8 +1,6 @@
 """A tick reads reports of a later version of the project: what it does not understand is requested again, and nothing
 is counted against it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

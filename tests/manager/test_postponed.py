@@ -1,7 +1,5 @@
 """Pages whose server asks for a later time (Retry-After) hold up neither their site nor the end of the crawl."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Private addresses are for the users who may allow them: what others name in a shared crawl gets no further than a
 crawl of their own would. The installation allows the address of the site to all users, that of the canary to none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any

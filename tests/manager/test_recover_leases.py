@@ -1,7 +1,5 @@
 """What dead workers held and what RQ lost comes back; what merely waits is left alone (rule R4)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

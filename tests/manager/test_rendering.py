@@ -1,7 +1,5 @@
 """Pages that need a browser wait in lanes of their own, until a browser worker has a free place."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

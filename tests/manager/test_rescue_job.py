@@ -1,7 +1,5 @@
 """A worker that starts finds something to do while a crawl runs, even if RQ lost every job: the rescue job."""
 
-from __future__ import annotations
-
 import pytest
 from rq import Queue
 from rq.registry import StartedJobRegistry

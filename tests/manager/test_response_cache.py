@@ -1,7 +1,5 @@
 """Second crawls: what has not changed is not sent again, what is fresh is not even asked for, and nothing is missed."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

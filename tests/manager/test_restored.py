@@ -1,7 +1,5 @@
 """The database is replaced by an older one, such as a backup, and Redis still knows pages that it has lost."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

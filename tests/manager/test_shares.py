@@ -1,7 +1,5 @@
 """Running crawls get batches in proportion to their weights. The ticks are real; the test does what workers do."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

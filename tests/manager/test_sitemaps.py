@@ -1,7 +1,5 @@
 """Which ways lead to a page is known exactly, in whatever order they are found and whoever dies meanwhile."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

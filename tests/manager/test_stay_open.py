@@ -1,7 +1,5 @@
 """A crawl that is kept open waits for more pages, at next to no cost, and finishes once when it is told to."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.reach import OPERATOR

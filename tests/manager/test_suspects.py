@@ -1,7 +1,5 @@
 """What a fetch job notes of suspects, so that a death is counted against nobody else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A receipt's seconds are those in which the crawl ran; beside them stands the time from its start to its end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from types import SimpleNamespace

@@ -3,8 +3,6 @@
 Exit code 0: all are caught; 1: one is not, or a test fails on the unchanged copy; 2: there is no such mutation.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

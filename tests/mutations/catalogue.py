@@ -3,8 +3,6 @@
 A change that moves or rewrites one of these lines changes its entry too: `test_catalogue` says which.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Each mutation can still be applied, and the test that catches it is still there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.mutations.catalogue import MUTATIONS, ROOT, Mutation

@@ -1,7 +1,5 @@
 """Deliveries are tried until they succeed, not more than once at a time, and given up in the end."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A notice as a person reads it, for each event of a crawl."""
 
-from __future__ import annotations
-
 import pytest
 from syrupy.assertion import SnapshotAssertion
 

@@ -1,7 +1,5 @@
 """Who is told of what happens to a crawl, and when it is written down: in the transaction that makes it true."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

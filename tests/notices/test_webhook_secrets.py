@@ -1,7 +1,5 @@
 """Secrets of webhooks: one for each owner and address, shown once, replaced without a gap."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

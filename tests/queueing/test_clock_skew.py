@@ -1,7 +1,5 @@
 """What is said of clocks that differ: which is off, and by how much."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.installation.deployment import Skew

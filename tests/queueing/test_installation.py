@@ -1,7 +1,5 @@
 """A Redis has the stamp of one database, and processes with another refuse it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Jobs that the crawler did not write: nothing of them is run or made, by workers or by the pages that show them."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """A process that starts before Redis and the database waits for them, with a line an attempt, up to a stated time."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import ServiceDown

@@ -1,7 +1,5 @@
 """Pages with what was kept of them, made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

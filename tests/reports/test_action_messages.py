@@ -1,7 +1,5 @@
 """What a person is told who asked to pause, resume, cancel, delete or retry."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.reports.text import to_delete, to_retry

@@ -1,7 +1,5 @@
 """Each shortage, each hold and each wait for a host has a sentence with its figures."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Two crawls are compared page by page."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.cache import cache
 from django.db import connection

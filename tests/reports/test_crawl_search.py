@@ -1,7 +1,5 @@
 """Which crawls a list has."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

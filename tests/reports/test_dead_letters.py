@@ -1,7 +1,5 @@
 """The dead letters of many crawls: the newest first, by cursors, with filters, and counted by their error."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """The report on an unfinished crawl, as rows for page and terminal."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Each reason for the end of a crawl is a sentence, with the limits that were reached."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion

@@ -1,7 +1,5 @@
 """Each situation a crawl can be in has a sentence a person understands."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a crawl owes to earlier ones, in words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Hints are given for what is true of most pages, with how many, an example and what to do, and for nothing less."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

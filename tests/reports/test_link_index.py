@@ -1,7 +1,5 @@
 """Which pages of a large crawl link to one is looked up in an index once that is made, on either database."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

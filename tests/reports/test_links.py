@@ -1,7 +1,5 @@
 """Who links to a page is answered from what was kept of all links, on either database."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.html import link_codec

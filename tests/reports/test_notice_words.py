@@ -1,7 +1,5 @@
 """What a notice says to people."""
 
-from __future__ import annotations
-
 from crawler.core.options.events import Event
 from crawler.models import Crawl
 from crawler.reports.text import EVENTS, SENTENCES, event_word, figures, sentence

@@ -1,7 +1,5 @@
 """Orphans are the pages that a sitemap names and nothing leads to, where that can be known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

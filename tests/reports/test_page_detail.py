@@ -1,7 +1,5 @@
 """All that is known of one page: how it was found, where it leads, what it said; and what is not known."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

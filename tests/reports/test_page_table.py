@@ -1,7 +1,5 @@
 """The columns of the table of pages, and what it can be narrowed to."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of pages is searched, filtered, sorted and leafed through in the database."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from urllib.parse import parse_qs
 

@@ -1,7 +1,5 @@
 """The page of a crawl is asked for each second, so what it shows is found without reading all pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

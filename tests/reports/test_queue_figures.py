@@ -1,7 +1,5 @@
 """The figures of a crawl's queue: pages in and out, dead letters, and the age of the oldest page that is due."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

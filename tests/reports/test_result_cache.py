@@ -1,7 +1,5 @@
 """What is worked out of a large crawl that is over is worked out once, and says what it would say anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is odd about a robots.txt can be read where a person looks for why a crawl is as it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.reports.diagnosis import why_of

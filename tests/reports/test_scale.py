@@ -1,7 +1,5 @@
 """How many workers would be useful: told of crawls that the real engine works on, and of a frontier in memory."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

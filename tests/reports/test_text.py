@@ -1,7 +1,5 @@
 """Outcomes, receipts and trouble as people read them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

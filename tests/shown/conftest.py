@@ -1,7 +1,5 @@
 """Two crawls of a site that attacks, and people who look at them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Judges of what is shown: each reads it with the parser of its kind and tells where a text got structure."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

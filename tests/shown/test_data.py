@@ -1,8 +1,6 @@
 """What programs read: every answer of the API and every file is of the kind it says it is, and a text in it stays one
 value, whatever it holds."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

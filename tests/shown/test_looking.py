@@ -1,7 +1,5 @@
 """The judges see what they are there to see."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.evil import MARK, TEXTS

@@ -1,8 +1,6 @@
 """What people are told by mail and in chats: nothing that strangers wrote mentions anybody, leads anywhere, or makes a
 header or a line of its own."""
 
-from __future__ import annotations
-
 import json
 import re
 from email import message_from_bytes, policy

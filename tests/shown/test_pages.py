@@ -1,8 +1,6 @@
 """Every address of the web pages and of the admin, with what strangers wrote in all places: a browser's parser finds no
 element, attribute or address in it that one of those texts has made."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import product

@@ -1,8 +1,6 @@
 """Every command on a terminal: nothing that strangers wrote moves its cursor, turns its text round, or passes for a
 line of ours."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """What a host of the simulated web answers to a request."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from http import HTTPStatus
 

@@ -12,8 +12,6 @@ A host that does not answer, or whose robots.txt cannot be had, takes as many at
 between them. The whole takes as long as its slowest host.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

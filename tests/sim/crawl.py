@@ -1,7 +1,5 @@
 """A crawl of the simulated web by real workers, and what came of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

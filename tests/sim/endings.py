@@ -1,7 +1,5 @@
 """Which hosts of a simulated web a crawl was done with last, and what it lost time with there."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

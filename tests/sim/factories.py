@@ -1,7 +1,5 @@
 """Small worlds and logs, made by hand."""
 
-from __future__ import annotations
-
 from tests.sim.log import Connection, Log, Request
 from tests.sim.truth import Terms
 from tests.sim.world import Health, Host, Page, World

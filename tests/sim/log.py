@@ -1,7 +1,5 @@
 """What the simulated web writes down: every request and every connection, and when each began and ended."""
 
-from __future__ import annotations
-
 import msgspec
 
 NEVER = float("inf")

@@ -4,8 +4,6 @@ The log's times are the server's. A request's is the kernel's, good to microseco
 process which may be a moment late: EARLY allows for it. An answer's is taken before it is sent.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Starts the simulated web as a process of its own, reads its log, and ends it."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The seconds that no polite crawl of a simulated web can stay below, in webs small enough to count by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.bound import bound_of, live_hosts

@@ -1,7 +1,5 @@
 """Whole crawls of a simulated web by three worker processes: complete, polite, and about as fast as any could be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

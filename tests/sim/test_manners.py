@@ -1,7 +1,5 @@
 """An impolite log is found out, each kind of impoliteness by its name, and a polite one is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.factories import ROBOTS, TERMS, asked, log_of

@@ -1,7 +1,5 @@
 """The server of the simulated web answers as its world says, and writes down the moment each request arrived."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import time

@@ -1,7 +1,5 @@
 """The truth about a simulated web, and that a crawl which differs from it is found out."""
 
-from __future__ import annotations
-
 from crawler.core.robots import robots_txt
 from tests.sim.answers import OURS, robots_text
 from tests.sim.factories import TERMS, asked, log_of, star

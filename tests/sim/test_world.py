@@ -1,7 +1,5 @@
 """The simulated web is the same for the same seed, and has everything that a crawler can come upon."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import msgspec

@@ -1,7 +1,5 @@
 """Which pages a crawl of the simulated web must find, how each must close, and how often it may be asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ TESTS_CLOCK_AHEAD is by how many seconds. Only what asks for the time of day is 
 wrong time of day does not touch, goes on as it is.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 import time

@@ -1,7 +1,5 @@
 """Statements that take many rows at once store the same on both databases."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

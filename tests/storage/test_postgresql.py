@@ -1,7 +1,5 @@
 """On PostgreSQL no session waits for a lock, or keeps one, for longer than it may; and it is seen who keeps one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

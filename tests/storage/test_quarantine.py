@@ -1,7 +1,5 @@
 """Suspected pages are judged by counts that are exact: a report taken in twice, or again after a death, counts once."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

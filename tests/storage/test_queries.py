@@ -1,7 +1,5 @@
 """Few pages are found among a million without reading the million."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from uuid import UUID
 

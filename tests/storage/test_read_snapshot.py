@@ -1,7 +1,5 @@
 """Queries within `read_snapshot` see the database at one time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The response cache: what goes in comes out, to the same partition alone, until it expires."""
 
-from __future__ import annotations
-
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

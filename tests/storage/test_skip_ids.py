@@ -1,7 +1,5 @@
 """Rows get only higher ids than those that a restored database has lost, whatever other crawls insert meanwhile."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 

@@ -1,7 +1,5 @@
 """What a person's crawls asked for is counted with the rows that change, once."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """What pages say ends endless sites, whatever the part of their URLs is called; honest sites are crawled whole."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b

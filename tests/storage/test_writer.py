@@ -1,7 +1,5 @@
 """Rows change conditionally, and counters move by the rows that really changed."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """People and browsers for the tests of the web pages; no Redis unless a test asks for one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

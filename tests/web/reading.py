@@ -1,7 +1,5 @@
 """A page as a person reads it: its words, line by line."""
 
-from __future__ import annotations
-
 import re
 
 from selectolax.lexbor import LexborHTMLParser

@@ -1,8 +1,6 @@
 """Every door, and who gets in: nobody, a stranger, a member of the group, one who may control, staff, the owner, a
 superuser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path

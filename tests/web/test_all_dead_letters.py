@@ -1,7 +1,5 @@
 """The page of the dead letters of all crawls: filters, numbers by error, paging, and the buttons that retry them."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

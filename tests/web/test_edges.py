@@ -1,8 +1,6 @@
 """Every page of a crawl that is unlike others - empty, failed at its start, of one page, with what nobody expects in an
 address or a title - is shown, and so is everything it leads to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import unescape

@@ -1,7 +1,5 @@
 """The words of the pages that have nothing to show yet: what each is for, and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

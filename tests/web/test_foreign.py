@@ -1,7 +1,5 @@
 """What a page of another site can have somebody's browser do here, and where ours lead: nothing, and nowhere else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

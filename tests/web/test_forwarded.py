@@ -1,7 +1,5 @@
 """What is believed of the headers that proxies add."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,7 +1,5 @@
 """HEAD wherever GET is answered: the same status and headers, no body, and nothing made that would be thrown away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

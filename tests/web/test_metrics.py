@@ -1,7 +1,5 @@
 """The figures for Prometheus: who may read them, and what they say."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The security headers of every answer, whoever made it; and that no address is forgotten."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

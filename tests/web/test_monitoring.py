@@ -1,7 +1,5 @@
 """What monitors ask."""
 
-from __future__ import annotations
-
 import threading
 import time
 

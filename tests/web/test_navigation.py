@@ -1,7 +1,5 @@
 """Where one can go from a page."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

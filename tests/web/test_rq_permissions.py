@@ -1,7 +1,5 @@
 """RQ's pages of the admin: staff look, superusers act, and it is noted."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

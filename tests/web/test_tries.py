@@ -1,7 +1,5 @@
 """Trying to come in again and again: by the login, the admin, links, old passwords and tokens."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

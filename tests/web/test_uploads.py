@@ -1,7 +1,5 @@
 """Bodies of requests are refused before they are read: in the web process as it ships, and rule by rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path

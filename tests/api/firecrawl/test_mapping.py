@@ -1,7 +1,5 @@
 """Firecrawl's words for a crawl as ours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

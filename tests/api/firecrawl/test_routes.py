@@ -1,7 +1,5 @@
 """The verbs that users of Firecrawl know."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Crawls over the API: listed, started with every option, looked at, moved, deleted."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The dead letters of all crawls over the API: listed page by page, counted, and retried."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What is known of a crawl besides its pages, over the API: kept content, graph, figures, ways; and rules tried out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

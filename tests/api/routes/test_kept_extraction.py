@@ -1,7 +1,5 @@
 """Fields are extracted again from kept HTML by the API: a job does it, and the progress can be asked for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lists of URLs over the API: a crawl over one, or a word about the part that cannot be used."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Channels and notices over the API: whom a person has told, what came of it, and no secret given out again."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages over the API: listed with filters, one with its facts and links, traps, exports."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A crawl's progress as a stream: what is said, when it ends, and where it goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages are added to a crawl by the API, and requested again."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reports and comparisons over the API: their numbers, their lines, what lies behind one, and as files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

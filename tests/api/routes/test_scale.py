@@ -1,7 +1,5 @@
 """How many workers would be useful, by the API: of all crawls, with the names of the caller's alone."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from redis import Redis

@@ -1,7 +1,5 @@
 """Sharing over the API: who else sees a crawl, what the others may do, and what an earlier crawl sent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A real Chromium, started once, and pages to render in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pages to render in a real Chromium, each from a document that is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The processes below another one, as Linux tells."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Renders a page that does not end, to be killed: python -m tests.capabilities.browser.rendering_process PORT."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """Where Chromium is found, and what is said if it cannot be used."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Chromium's processes: begun at need, replaced, ended, and never left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A site that needs its scripts says so in a crawl that renders none, and its pages are noted as such."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.models import Crawl, Page, ScriptPage

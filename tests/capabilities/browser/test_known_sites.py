@@ -1,7 +1,5 @@
 """The sites for browsers, read by our renderer: what its table says of each page, and no more, on both clocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a page may do in the browser, and what is read from it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

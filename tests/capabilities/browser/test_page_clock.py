@@ -1,7 +1,5 @@
 """Pages whose half second of quiet passes in virtual time: what is found, and what goes by the wall's clock."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What Chromium tells of a page's requests, errors and Web Vitals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

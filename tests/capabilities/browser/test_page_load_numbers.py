@@ -1,7 +1,5 @@
 """What is stored of how a page loaded."""
 
-from __future__ import annotations
-
 from crawler.capabilities.browser.page_load import (
     BLOCKED,
     FAILED,

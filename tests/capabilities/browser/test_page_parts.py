@@ -1,7 +1,5 @@
 """What is told of one page: why a browser rendered it, and how it loaded."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capabilities.browser.page_load import PageLoad

@@ -1,7 +1,5 @@
 """The pictures that Chromium takes of a page: what they are, how large, and what is said if there is none."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Pictures of rendered pages are kept like other content; what could not be taken costs no page."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real Chromium behind the proxy reaches nothing that the guard refuses, whatever its page tries."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import ssl

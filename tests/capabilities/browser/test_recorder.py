@@ -1,7 +1,5 @@
 """What is recorded of a page's requests for a WARC, and that the archive replays with nothing but itself."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import threading

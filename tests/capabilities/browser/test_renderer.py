@@ -1,7 +1,5 @@
 """Rendering in the tasks of a fetch job: six pages at a time, and what ends them early."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The archive of a rendered page, replayed by pywb in Chromium: it needs nothing of the site."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 import subprocess

@@ -1,7 +1,5 @@
 """What a rendered page may request, and when its browser is replaced."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capabilities.browser.rules import (

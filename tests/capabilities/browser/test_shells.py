@@ -1,7 +1,5 @@
 """Which pages are shells: what the frameworks' tools write, and pages that look alike and can be read as they are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

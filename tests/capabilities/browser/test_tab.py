@@ -1,7 +1,5 @@
 """Pages of one site in the same browser context, one after the other: what they share, and what they do not."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """When a browser worker is worn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A client of the proxy, in the place of a browser, and a server that must get no connection."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import socket

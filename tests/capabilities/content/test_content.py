@@ -1,7 +1,5 @@
 """A crawl that keeps content: every closed page's is readable where its row says, whoever dies in between."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

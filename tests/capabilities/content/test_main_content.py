@@ -1,7 +1,5 @@
 """The main content of a page as text and as Markdown."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

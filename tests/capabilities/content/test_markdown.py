@@ -1,7 +1,5 @@
 """Markdown of saved pages: what a reader who compared it with the page found right, and what it costs."""
 
-from __future__ import annotations
-
 import multiprocessing
 import re
 import subprocess

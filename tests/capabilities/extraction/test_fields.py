@@ -1,7 +1,5 @@
 """A crawl with extraction rules: what they find stands beside each page, and is shared with nobody who has others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

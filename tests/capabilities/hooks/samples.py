@@ -1,7 +1,5 @@
 """Hooks as an operator might write them, good and bad. `NAME` is the dotted name of a class."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

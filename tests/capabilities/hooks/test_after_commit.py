@@ -1,7 +1,5 @@
 """`on_closed` and `on_finished` are called after the commit, at least once; what fails or dies stops no other."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

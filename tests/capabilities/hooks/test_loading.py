@@ -1,7 +1,5 @@
 """The classes that CRAWLER_HOOKS names are imported at the start, or one line says what is wrong."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`on_page`: its fields stand beside each page and in exports, its links are crawled, and its faults cost no page."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

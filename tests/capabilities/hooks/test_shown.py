@@ -1,7 +1,5 @@
 """Calls of hooks, errors and timeouts are on the crawl's page, in its receipt and in the metrics."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import User
 from django.test import Client
 from redis import Redis

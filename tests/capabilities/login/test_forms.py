@@ -1,7 +1,5 @@
 """Which form is the one to log in with, and what a browser would send with it."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capabilities.login.forms import Form, login_form

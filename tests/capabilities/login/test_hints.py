@@ -1,7 +1,5 @@
 """A site behind a log-in is told from one that only has a log-in page."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.models import Crawl

@@ -1,7 +1,5 @@
 """A crawl logs in at a form, stays logged in, and says why it cannot."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from typing import Any
 

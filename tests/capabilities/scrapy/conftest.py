@@ -1,7 +1,5 @@
 """Processes of Scrapy end with the test that has started them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The settings of a project of Scrapy, and its components: what a user of the engine writes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Spiders, as users write them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 

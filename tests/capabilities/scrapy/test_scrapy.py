@@ -1,7 +1,5 @@
 """Pages of a crawl with the engine Scrapy, which is real: its project is `tests.capabilities.scrapy.project`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

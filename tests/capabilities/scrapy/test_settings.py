@@ -1,7 +1,5 @@
 """The options of a crawl as settings of Scrapy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Spiders of users on the pages of a crawl, in a real Scrapy: see `tests.capabilities.scrapy.spiders`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

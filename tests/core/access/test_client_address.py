@@ -1,7 +1,5 @@
 """Where a request comes from, and who is believed to say so."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.client_address import (

@@ -1,7 +1,5 @@
 """What is sent beside the URL, as people type it and as it is shown."""
 
-from __future__ import annotations
-
 import base64
 import string
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Who may do what with a crawl."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """How much one person may crawl."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest

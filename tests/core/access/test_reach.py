@@ -1,7 +1,5 @@
 """Who may name private addresses for a crawl, and hosts for a list."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.reach import (

@@ -1,7 +1,5 @@
 """When a request is complete, and how long a server waits for the rest."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.request_reading import (

@@ -1,7 +1,5 @@
 """What tokens may do."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.access.permissions import DEFAULT_SCOPES, Scope, checked, held

@@ -1,7 +1,5 @@
 """The receivers of notices: what users type, and what they are shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.channels.catalogue import (

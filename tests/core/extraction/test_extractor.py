@@ -1,7 +1,5 @@
 """Fields are read from pages as rules say; what goes wrong is a note, on any page, in bounded time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

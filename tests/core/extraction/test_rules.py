@@ -1,7 +1,5 @@
 """Extraction rules as people write them: what is taken, and what is refused with a word on which part is wrong."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What an extracted text is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, datetime

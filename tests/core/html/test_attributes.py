@@ -1,7 +1,5 @@
 """A page with a flood of attributes' names loses those that matter to nobody; every other page stays as it is."""
 
-from __future__ import annotations
-
 from crawler.core.html.document import NAMES_UNCHECKED_BELOW, few
 from crawler.core.html.links import extract
 from tests.fuzz.growth import climb

@@ -1,7 +1,5 @@
 """Canonical addresses that name each other are found out."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.html.page_metadata import CanonicalProblem, follows

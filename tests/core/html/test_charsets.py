@@ -1,7 +1,5 @@
 """Reading a page in the encoding a browser would choose."""
 
-from __future__ import annotations
-
 import codecs
 
 import pytest

@@ -1,7 +1,5 @@
 """meta robots, X-Robots-Tag and rel, by table and by property."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The quick checks of a page before it is parsed find whatever the exact and slow ones find."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

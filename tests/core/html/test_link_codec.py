@@ -1,7 +1,5 @@
 """The links of a page are packed without loss, and found by the short keys of where they lead."""
 
-from __future__ import annotations
-
 import zlib
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a page links to, against recorded cases, by table and by property."""
 
-from __future__ import annotations
-
 import time
 from base64 import b64decode
 from typing import Any

@@ -1,7 +1,5 @@
 """Which links lead nowhere because of how they are written, by table and by property."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a page says of itself: its description, heading, canonical address and content."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 import pytest

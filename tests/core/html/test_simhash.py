@@ -1,7 +1,5 @@
 """Sketches of texts are near each other when the texts are, and groups are found as if all had been compared."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 

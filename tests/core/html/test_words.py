@@ -1,7 +1,5 @@
 """Words are counted alike in short texts and in long ones."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import pytest

@@ -1,7 +1,5 @@
 """What errors say is short, and when Redis is."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.installation.backpressure import (

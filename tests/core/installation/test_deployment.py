@@ -1,7 +1,5 @@
 """Whether Redis knows its clients."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.installation.deployment import is_guarded

@@ -1,7 +1,5 @@
 """What REDIS_URL may be, and which servers can be used."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

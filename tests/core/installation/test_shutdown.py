@@ -1,7 +1,5 @@
 """What a worker that was asked to end does, and until when."""
 
-from __future__ import annotations
-
 from honcho.manager import KILL_WAIT
 
 from crawler.core.installation.deployment import (

@@ -1,7 +1,5 @@
 """What a person typed is judged in one place, and told which field is at fault."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import BadInput

@@ -1,7 +1,5 @@
 """Choices that exclude each other, of options that a capability has or that this installation does without."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import BadInput

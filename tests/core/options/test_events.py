@@ -1,7 +1,5 @@
 """What can be told of a crawl, as people type it."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import BadInput

@@ -1,7 +1,5 @@
 """What the usual ways to begin a crawl stand for."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import BadInput

@@ -1,7 +1,5 @@
 """For how long a crawl that is over is kept."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

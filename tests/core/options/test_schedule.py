@@ -1,7 +1,5 @@
 """When schedules fire: spans, cron expressions, clocks that are put forward and back, and lines that never fire."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 

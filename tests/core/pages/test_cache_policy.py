@@ -1,7 +1,5 @@
 """What is remembered of an answer, who may share it, and what a page takes from it."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Leaves of calendars are told from articles, ids and page numbers."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 import pytest

@@ -1,7 +1,5 @@
 """Redirects are followed to their end, or until they come back."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.graph import Chain, beginnings, chain_from

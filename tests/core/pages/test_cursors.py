@@ -1,7 +1,5 @@
 """Cursors: what goes in comes out, and nothing else is taken for one."""
 
-from __future__ import annotations
-
 import base64
 import string
 from contextlib import suppress

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.graph import Cluster, GraphEdge, NodeColor, Picture, Spot, answer_of, picture, thinned

@@ -1,7 +1,5 @@
 """The types of a hook's fields are those of all values it ever found."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.hook_calls import BOOLEAN, JSON, MAX_COLUMNS, NUMBER, TEXT, UNKNOWN, merged, type_of

@@ -1,7 +1,5 @@
 """Every outcome is one entry, and is counted in one field of the receipt."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages import outcomes

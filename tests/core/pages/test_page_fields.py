@@ -1,7 +1,5 @@
 """The catalogue of page fields agrees with itself and with the tables."""
 
-from __future__ import annotations
-
 from crawler.core.pages.page_field import METADATA, PAGE_TABLE, Sort
 from crawler.core.pages.page_fields import EXPORTED, PAGE_FIELDS, PARENT, SORTED_BY
 from crawler.models import Page, PageFacts

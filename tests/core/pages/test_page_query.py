@@ -1,7 +1,5 @@
 """What a query string asks of the table of pages, and what of it cannot be asked."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from urllib.parse import parse_qs, urlencode
 

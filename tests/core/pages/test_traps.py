@@ -1,7 +1,5 @@
 """Endless series come to an end by themselves, and honest sites are crawled whole."""
 
-from __future__ import annotations
-
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """What is handed out of a host fits the delay it asks for."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.politeness import host_rules

@@ -1,7 +1,5 @@
 """A whole host is stopped by evidence, not by one page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

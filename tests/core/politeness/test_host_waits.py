@@ -1,7 +1,5 @@
 """Of all that may hold a host up, the cause is named, with its figures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

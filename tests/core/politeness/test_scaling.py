@@ -1,7 +1,5 @@
 """How many workers would be useful: by what hosts allow, by what a worker can do, and without flapping."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The throttle follows a host's slowness and its troubles."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

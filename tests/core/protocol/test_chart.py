@@ -1,7 +1,5 @@
 """Where a line goes, and how long a bar is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

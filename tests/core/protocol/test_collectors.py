@@ -1,7 +1,5 @@
 """The number of a batch's collector is part of the batch's id."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.protocol.collectors import MAX_COLLECTORS, batch_id, collector_of

@@ -1,7 +1,5 @@
 """Finished is said when two independent checks agree, and a crawl is woken when nobody else will."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counters and rows are added up by one formula."""
 
-from __future__ import annotations
-
 from crawler.core.pages.outcomes import Category
 from crawler.core.protocol.counters import Tallies, adds_up, tallied
 

@@ -1,7 +1,5 @@
 """A page may be asked for until the crawl's deadline or its own time to live is over, whichever comes first."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.options.catalogue import CrawlOptions

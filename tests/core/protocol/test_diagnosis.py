@@ -1,7 +1,5 @@
 """The state of a batch and of the manager follows from leases and jobs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

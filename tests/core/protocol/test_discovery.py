@@ -1,7 +1,5 @@
 """A result leads to pages: links one deeper, redirect targets one hop on, limits closed at once."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Why a crawl ended: one reason, with the limits that were reached."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

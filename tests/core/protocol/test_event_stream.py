@@ -1,7 +1,5 @@
 """What is said of a crawl to whoever follows it."""
 
-from __future__ import annotations
-
 import json
 
 from crawler.core.protocol.progress import ProgressState, event, events_since, retry

@@ -1,7 +1,5 @@
 """The options that a fetch job gets, under the names that workers of every version read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

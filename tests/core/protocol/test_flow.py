@@ -1,7 +1,5 @@
 """Pages in and out of a crawl's queue: counted at a few moments, and told as pages a minute."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

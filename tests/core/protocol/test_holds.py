@@ -1,7 +1,5 @@
 """Why a paused crawl is paused."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

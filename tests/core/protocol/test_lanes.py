@@ -1,7 +1,5 @@
 """Which lane a page, a crawl and a batch take."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capabilities.browser.lanes import RENDER

@@ -1,7 +1,5 @@
 """What may follow what."""
 
-from __future__ import annotations
-
 from crawler.core.protocol.completion import FOLLOWS, State, predecessors
 
 

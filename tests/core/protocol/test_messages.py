@@ -4,8 +4,6 @@
 message changes, add a file with the next number, and leave the others as they are: they must go on being understood.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A rate is measured, an end is only foretold while it is in sight, and a page limit is such an end."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 

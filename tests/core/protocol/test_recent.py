@@ -1,7 +1,5 @@
 """The pages closed last are known without looking for them."""
 
-from __future__ import annotations
-
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.counters import RECENT_PAGES, with_closed
 from crawler.core.protocol.messages import PageResult

@@ -1,7 +1,5 @@
 """Only trouble that may pass is worth another try, later each time, and not for ever."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

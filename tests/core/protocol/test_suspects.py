@@ -1,7 +1,5 @@
 """Pages that may have killed their worker go in smaller batches, and alone once a worker died over them."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.protocol.retries import SUSPECTS_PER_BATCH, batch_size, host_of, lane_of, lanes_of, suffix_of

@@ -1,7 +1,5 @@
 """robots.txt, against two recorded suites, by table and by property."""
 
-from __future__ import annotations
-
 import re
 import time
 from base64 import b64decode

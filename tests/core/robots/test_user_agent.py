@@ -1,7 +1,5 @@
 """User agents as people type them: what is refused, and by which name robots.txt knows them."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler import conf

@@ -1,7 +1,5 @@
 """What sitemaps add to a crawl: pages of the site and further sitemaps, in bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Sitemaps of every kind, against a recorded suite, by table, by attack and by property."""
 
-from __future__ import annotations
-
 import gzip
 import time
 from base64 import b64decode

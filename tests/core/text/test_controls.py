@@ -1,7 +1,5 @@
 """A message names a control as the surface does on which it is shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import BadInput

@@ -1,7 +1,5 @@
 """Gzip in small steps: whole, in members, broken, and far larger than it looks."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable
 

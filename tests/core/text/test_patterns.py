@@ -1,7 +1,5 @@
 """Patterns are found in linear time, whatever they are; those that cannot be are refused in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import BadInput

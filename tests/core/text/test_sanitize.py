@@ -1,7 +1,5 @@
 """What strangers wrote, made harmless for whatever shows it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

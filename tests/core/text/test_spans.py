@@ -1,7 +1,5 @@
 """A span of time as people write it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

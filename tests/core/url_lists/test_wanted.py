@@ -1,7 +1,5 @@
 """What a page that is added has of its own, and what it has of the call."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

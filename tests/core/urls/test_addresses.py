@@ -1,7 +1,5 @@
 """Which addresses are public, by table; and what a person may allow."""
 
-from __future__ import annotations
-
 from ipaddress import IPv6Address
 
 import pytest

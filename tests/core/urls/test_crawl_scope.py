@@ -1,7 +1,5 @@
 """Which URLs belong to a crawl."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.options.catalogue import CrawlOptions

@@ -1,7 +1,5 @@
 """Which query parameters a crawl drops, as a person chooses them."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.urls.query_params import TRACKING_PARAMETERS, chosen, typed_for

@@ -1,7 +1,5 @@
 """Which links log out, by their URL and by their text."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.options.catalogue import CrawlOptions

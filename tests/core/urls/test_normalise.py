@@ -1,7 +1,5 @@
 """The normal form of a URL, against the web-platform suites, by table and by property."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

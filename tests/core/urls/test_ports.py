@@ -1,7 +1,5 @@
 """Which ports may be listed, and which nobody may list."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.errors import BadInput

@@ -1,7 +1,5 @@
 """A proxy as people type it, and as it is shown."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Parameters without a meaning for the page are dropped by a list of names; nothing else of the URL changes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

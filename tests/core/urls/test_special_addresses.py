@@ -1,7 +1,5 @@
 """The blocks of special addresses: those of IANA's registries, without a gap."""
 
-from __future__ import annotations
-
 import csv
 import io
 from ipaddress import ip_address, ip_network

@@ -1,7 +1,5 @@
 """Which part of a URL makes no difference is told by what pages say, whatever the part is called."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import pytest

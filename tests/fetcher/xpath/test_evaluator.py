@@ -1,7 +1,5 @@
 """XPath of extraction rules: the same values as by CSS, nothing but the page can be read, and any expression ends."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

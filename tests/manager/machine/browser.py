@@ -1,7 +1,5 @@
 """A browser that shows the pages of the world, remembers which, and crashes when a story says so."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from crawler.capabilities.browser.result import Rendering

@@ -1,7 +1,5 @@
 """One clock for everything: Redis's keys, leases, back-offs and watches. It moves only when told to."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What keeps others than members out of some pages of the world: a form, a password, and sessions that end."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from urllib.parse import parse_qs

@@ -1,7 +1,5 @@
 """What workers, people, Redis and time may do next, in any order and in the middle of each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

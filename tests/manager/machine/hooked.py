@@ -1,7 +1,5 @@
 """The hook of stories that have one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What must hold of one crawl, whatever happened to it: each promise is a method, checked after every step."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, deque

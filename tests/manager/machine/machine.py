@@ -1,7 +1,5 @@
 """The crawler on a stage where anything can happen at any step, set up for one story and watched from within."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Sequence

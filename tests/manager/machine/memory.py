@@ -1,7 +1,5 @@
 """Redis losing, forgetting and regaining what it knew."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

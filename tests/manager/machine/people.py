@@ -2,8 +2,6 @@
 traps, add pages and ask for some again. Each may die in its middle, and so leave the rest undone, or be overtaken by
 others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

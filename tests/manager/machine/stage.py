@@ -5,8 +5,6 @@ are its Redis commands (a transaction is one) and its SQL statements. So a proce
 them, whether or not somebody thought of that place.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A story from its beginning to its end: whatever happens, each promise holds after it, and the crawl ends exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """What happens in a story, and how often: a few mixtures, each of which looks closely at one side of the protocol."""
 
-from __future__ import annotations
-
 from tests.manager.machine.door import MEMBERS, PASSWORD, WRONG
 from tests.manager.machine.happenings import Variety
 from tests.manager.machine.hooked import NOTING

@@ -1,7 +1,5 @@
 """Stands in for RQ's workers, by hand: what they pop, run, lose and leave behind when they die."""
 
-from __future__ import annotations
-
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A message as Discord gets it: nobody is mentioned, and nothing a site or a person wrote becomes markup."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Mail as it leaves, and what a mail server's refusal means."""
 
-from __future__ import annotations
-
 import smtplib
 from typing import Any
 

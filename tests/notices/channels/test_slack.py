@@ -1,7 +1,5 @@
 """A message as Slack gets it: nothing that a site or a person wrote becomes a link or calls anybody."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 

@@ -1,7 +1,5 @@
 """A webhook as its receiver sees it, and what the receiver's answer means."""
 
-from __future__ import annotations
-
 import json
 import time
 

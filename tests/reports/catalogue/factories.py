@@ -1,7 +1,5 @@
 """Crawls whose pages say what a report looks for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from crawler.core.html import link_codec

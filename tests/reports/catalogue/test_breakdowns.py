@@ -1,7 +1,5 @@
 """How many pages there are of each answer, depth, type and host."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.outcomes import Outcome

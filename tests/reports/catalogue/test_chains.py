@@ -1,7 +1,5 @@
 """Chains of redirects are told with each hop, and loops with where they come back to."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.models import Crawl

@@ -1,7 +1,5 @@
 """What a real crawl stores is what the reports need."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.models import PageFacts

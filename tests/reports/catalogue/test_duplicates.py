@@ -1,7 +1,5 @@
 """Pages that say the same, and those that say nearly the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.models import Crawl

@@ -1,7 +1,5 @@
 """Every report can be asked for of every crawl, is told in words, and is counted as often as it has to be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages search engines leave out are told with the first reason; canonical addresses with what is wrong with them."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.pages.outcomes import Outcome

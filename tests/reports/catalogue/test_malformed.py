@@ -1,7 +1,5 @@
 """Malformed links are told with the page they stand on, the way they are written, and what is wrong with them."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.core.html.links import extract

@@ -1,7 +1,5 @@
 """Pages with console errors and failed requests are told with what lies behind the numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capabilities.browser.page_load import BLOCKED, FAILED, PageLoad, Resource

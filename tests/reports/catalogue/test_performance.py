@@ -1,7 +1,5 @@
 """Pages that are slow, large, deep, or load something over http."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.models import Crawl

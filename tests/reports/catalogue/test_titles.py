@@ -1,7 +1,5 @@
 """Titles, descriptions and headings that are missing, repeated or too many, of HTML pages that answered well."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

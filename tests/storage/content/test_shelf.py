@@ -1,7 +1,5 @@
 """Content that a fetch job buffers is found at its place, or a text says why it is not stored."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

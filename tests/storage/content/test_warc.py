@@ -1,7 +1,5 @@
 """WARC records, read by warcio's own reader and checker."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

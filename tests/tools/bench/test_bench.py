@@ -1,8 +1,6 @@
 """What `bin/bench` decides: what it measures, what it makes of the figures, and which version runs beside this one;
 and its smallest runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

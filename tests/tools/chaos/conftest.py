@@ -1,7 +1,5 @@
 """A Redis for the tests of the harness, which can be killed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a crawl leaves behind in Redis and in RQ's queues is found."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

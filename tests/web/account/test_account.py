@@ -1,7 +1,5 @@
 """One's own page: who one is, the password, and logging out everywhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

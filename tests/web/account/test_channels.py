@@ -1,7 +1,5 @@
 """The page where people say where they are told of all their crawls: each sees and moves only their own."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from typing import Any

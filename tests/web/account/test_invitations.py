@@ -1,7 +1,5 @@
 """Choosing a password by an invitation."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

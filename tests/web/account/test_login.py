@@ -1,7 +1,5 @@
 """Signing in and out."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import User
 from django.test import Client
 

@@ -1,7 +1,5 @@
 """Second factor, single sign-on and password reset, on a server where they are switched on."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """The page of the API's tokens: made there, shown once, revoked."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

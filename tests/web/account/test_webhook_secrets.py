@@ -1,7 +1,5 @@
 """Secrets of webhooks on the page of notifications: each is shown once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

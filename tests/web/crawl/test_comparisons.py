@@ -1,7 +1,5 @@
 """Two crawls side by side as pages: the choice, the numbers, each difference, and it as a file."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache

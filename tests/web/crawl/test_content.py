@@ -1,7 +1,5 @@
 """Kept content is shown to those who may see its crawl, as text, in a sandbox, and never run."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The buttons of a crawl: each does its work once, says so, and never ends on an error page."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

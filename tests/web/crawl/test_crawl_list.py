@@ -1,7 +1,5 @@
 """The list of crawls: filters, and the list alone for a page that is open."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

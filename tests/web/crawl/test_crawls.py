@@ -1,7 +1,5 @@
 """The doors of a crawl, by Django's test browser; Redis is down unless a test asks for it."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

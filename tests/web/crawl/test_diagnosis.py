@@ -1,7 +1,5 @@
 """The page that says why a crawl is not finished, by Django's test browser; Redis is down unless a test asks for it."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 from typing import Any

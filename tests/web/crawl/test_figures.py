@@ -1,7 +1,5 @@
 """The pictures of a crawl, and how seldom its pages are counted for them."""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The gallery shows the screenshots of a crawl, to those who may see it, and says how to get some."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

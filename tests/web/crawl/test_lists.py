@@ -1,7 +1,5 @@
 """A list that is uploaded on the page: a crawl over it, or a word beside the field."""
 
-from __future__ import annotations
-
 import gzip
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The log of a crawl's deliveries, and sending one again."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """A page's own view: all that is known of it, with nothing of a stranger's run or opened."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The forms of a crawl's queue: pages are added, requested again, and options changed; the page says what happened."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

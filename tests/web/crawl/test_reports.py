@@ -1,7 +1,5 @@
 """The reports of a crawl as pages: all with their numbers, each with its lines, what lies behind one, and as a file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

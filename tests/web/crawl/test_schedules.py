@@ -1,7 +1,5 @@
 """Schedules on the web: made with the form of a crawl, listed on a page of their own, seen on their runs' pages."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the crawl page and its JSON say in each state."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

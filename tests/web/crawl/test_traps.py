@@ -1,7 +1,5 @@
 """The traps of a crawl: on its page with reason, number and examples; on a page of their own with those released."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

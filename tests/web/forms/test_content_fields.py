@@ -1,7 +1,5 @@
 """Rules and forms of content on the form that starts a crawl."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 

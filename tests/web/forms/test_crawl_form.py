@@ -1,7 +1,5 @@
 """What the form makes of what a person typed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Credentials on the page: taken as they stand, kept sealed, and never sent back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

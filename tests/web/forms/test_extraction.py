@@ -1,7 +1,5 @@
 """Trying rules on one page, from the form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

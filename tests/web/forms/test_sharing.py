@@ -1,7 +1,5 @@
 """Sharing a crawl and keeping it, in the form and on its page; and what those get who may only look."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

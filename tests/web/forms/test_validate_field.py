@@ -1,7 +1,5 @@
 """A field is judged as it is left, by what judges it at the start."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

@@ -1,7 +1,5 @@
 """The table of all pages of a crawl, without JavaScript: a form, links that sort and leaf, the same rows as a file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

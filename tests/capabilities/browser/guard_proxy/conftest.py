@@ -1,7 +1,5 @@
 """A proxy for each test, what a page may do by it, and a port that must get no connection."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What the browser's proxy passes on, and what it says of a server that fails."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from typing import Any

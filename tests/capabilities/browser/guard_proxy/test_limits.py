@@ -1,7 +1,5 @@
 """What a page may take by the browser's proxy: time, bytes, connections; and that nothing outlives it."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import socket

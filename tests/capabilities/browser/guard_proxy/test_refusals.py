@@ -1,7 +1,5 @@
 """Who may use the browser's proxy, which addresses it connects to, and what is no request."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capabilities.browser import proxy_relay

@@ -1,7 +1,5 @@
 """A request that was given up while its host was cut off does not reach the site afterwards."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Short forms of what `bin/hosts` shows. They take root on Linux, PostgreSQL, and half a minute each."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

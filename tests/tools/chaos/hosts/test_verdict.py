@@ -1,7 +1,5 @@
 """A check that cannot fail is worthless: whatever is wrong in the evidence of a run, its verdict says so."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 from uuid import UUID

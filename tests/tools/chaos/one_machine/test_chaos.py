@@ -1,8 +1,6 @@
 """A crawl ends exactly, whatever is killed: a short form of `bin/chaos`, with schedules that between them hold nearly
 every kind of disturbance. Times are only bounded loosely: a busy machine is no fault."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A seed decides everything about a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """A check that cannot fail is worthless: whatever is wrong in the evidence of a run, its verdict says so."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
