@@ -21,7 +21,6 @@ from tools.chaos.scene import Struck
 LOG_LINES = 15  # of each process, shown when a run fails
 OF_SESSION = frozenset({"runs", "seed", "json", "markdown", "scenario", "mixture"})  # a repeated run has its own
 
-
 Row = Sequence[str]
 
 
@@ -126,13 +125,12 @@ def all_of(runs: Sequence[Run[R]], given: argparse.Namespace, report_of: Callabl
             say(f"run {number}/{len(runs)}: {run.title}")
             results.append(done(run))
     finally:
-        if results:
-            report = report_of(results)
-            if given.json:
-                given.json.write_text(json.dumps(report.plain, indent=1, default=str))
-            if given.markdown:
-                given.markdown.write_text(report.markdown())
-            print(report.text(), flush=True)
+        report = report_of(results)
+        if given.json:
+            given.json.write_text(json.dumps(report.plain, indent=1, default=str))
+        if given.markdown:
+            given.markdown.write_text(report.markdown())
+        print(report.text(), flush=True)
     return 0 if report.is_good else 1
 
 
