@@ -1,6 +1,6 @@
 """Writes an export to a file that exists only when it is complete, and checks early that it can be written.
 
-A crash may leave the draft beside the file (".NAME.PID.part"), never an incomplete file under its own name.
+A crash may leave the draft next to the file (".NAME.PID.part"), never an incomplete file under its own name.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def check_writable(file: str) -> None:
 
 
 def write(file: str, pieces: Iterable[Piece]) -> None:
-    """Write all pieces to a draft beside the file, then rename it; on an error the file does not change.
+    """Write all pieces to a draft next to the file, then rename it; on an error the file does not change.
 
     A pipe or a device (/dev/stdout) is written to directly. Raises OSError.
     """

@@ -60,7 +60,7 @@ class Visit:
     document: Document | None = None  # of `shown`; None: it is not HTML, or no success
     html: bytes | None = None  # the same in UTF-8
     result: PageResult | None = None
-    exchanges: Sequence[RecordedExchange] = ()  # beside the page's own, for an archive
+    exchanges: Sequence[RecordedExchange] = ()  # besides the page's own, for an archive
     pictures: dict[str, bytes | str] = field(default_factory=dict)  # content format -> image, or why there is none
 
     def unread(self) -> PageResult:

@@ -1,4 +1,4 @@
-"""Loads the Lua files beside this module; each is wrapped by exactly one Python method.
+"""Loads the Lua files next to this module; each is wrapped by exactly one Python method.
 
 A line `-- Uses: name` in a script prepends the functions of `lua/shared/name.lua`.
 """

@@ -70,7 +70,7 @@ LARGE_BLOCK = 1024 * 1024  # blocks of this size are returned to the system when
 
 # <malloc.h> of glibc, see mallopt(3). Setting the threshold also stops it from growing.
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
-_ARENAS = 2  # for the fetch job, and for the tick and heartbeat beside it
+_ARENAS = 2  # for the fetch job, and for its tick and heartbeat
 
 _library = ctypes.CDLL(None)
 _set = getattr(_library, "mallopt", None)

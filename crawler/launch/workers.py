@@ -40,12 +40,12 @@ def usual_range(delay: float) -> WorkerRange:
 
 
 class Workers:
-    """Workers beside one command. `wanted`: how many; None = the least of the range `usual`, later as many of it as
+    """Workers of one command. `wanted`: how many; None = the least of the range `usual`, later as many of it as
     were `useful`, but only while no other workers are running. All of them stay until the command ends.
 
     A thread checks them once a second: it restarts a worker that exited, starts our own workers when workers of another
     command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
-    the workers, if any are wanted. Each of `lanes` has a worker beside them.
+    the workers, if any are wanted. Each of `lanes` has a worker in addition.
     """
 
     def __init__(

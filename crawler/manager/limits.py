@@ -9,7 +9,7 @@ from crawler.storage import writer
 
 
 def room_within_limits(context: TickContext, let_in: int, handed_out: int) -> int | None:
-    """How many pages may be enqueued beside those that wait in the ready queue (`let_in`) and those that are handed
+    """How many pages may be enqueued besides those that wait in the ready queue (`let_in`) and those that are handed
     out; None = the crawl has no such limit.
 
     Once as many pages were requested as may be, open ones close as beyond the limit; but not before those that are

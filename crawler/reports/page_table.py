@@ -34,7 +34,7 @@ Cell = Callable[[Page, PageFacts | None], str]
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column beside the response and the URL, which are always shown."""
+    """A column besides the response and the URL, which are always shown."""
 
     name: str  # in the query string
     title: str

@@ -1,4 +1,4 @@
-"""A cache of results computed from large crawls that are over, in files beside the database for all processes.
+"""A cache of results computed from large crawls that are over, in files next to the database for all processes.
 
 A file that is missing is computed again. Results of running crawls are cached for a short time only, and small crawls
 are read as fast as a file.

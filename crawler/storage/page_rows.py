@@ -1,4 +1,4 @@
-"""What capabilities store of pages beside the rows of the kernel, in the transactions of the writer."""
+"""The rows of pages that capabilities store, besides the kernel's, in the transactions of the writer."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from tools.bench.services import own_redis
 if TYPE_CHECKING:
     from crawler.manager.context import TickContext
     from crawler.models import Crawl
-    from crawler.storage.queries import OpenPage  # models can be had once Django is set up
+    from crawler.storage.queries import OpenPage  # models can be imported once Django is set up
     from crawler.storage.writer import ApplyResult
 
 HOST = "http://127.0.0.1"

@@ -93,7 +93,7 @@ def main(chosen: Namespace) -> int:
 
 @contextmanager
 def _brought_about(state: str, site: str) -> Iterator[None]:
-    from crawler.core.options.catalogue import CrawlOptions  # models can be had once Django is set up
+    from crawler.core.options.catalogue import CrawlOptions  # models can be imported once Django is set up
     from crawler.crawls.control import cancel, pause
     from crawler.crawls.start import start_crawl
 

@@ -126,7 +126,7 @@ def main(chosen: Namespace) -> int:
         os.environ["RQ_REDIS_URL"] = os.environ["REDIS_URL"]
         django.setup()
         migrate()
-        from tools.bench.stage import Stage  # models can be had once Django is set up
+        from tools.bench.stage import Stage  # models can be imported once Django is set up
 
         stage = services.enter_context(Stage.built(chosen))
         port = free_port()

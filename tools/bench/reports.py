@@ -22,7 +22,9 @@ from tools.bench.services import cores, own_postgresql, own_redis
 if TYPE_CHECKING:
     from django.test import Client
 
-    from tools.bench.doors import Door  # models can be had once Django is set up, and with them all that asks for them
+    from tools.bench.doors import (
+        Door,
+    )  # models can be imported once Django is set up, and with them all that asks for them
 
 FIRST_MS = 5_000  # the first request may have to compute the report; it is cached from then on
 _ROW = "{:<8} {:<58} {:>7} {:>7} {:>7} {:>7} {:>7}  {}"

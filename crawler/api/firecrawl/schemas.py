@@ -130,7 +130,7 @@ class Firecrawls(Schema):
 
 
 class ScrapeOptions(Firecrawls):
-    formats: list[str | dict[str, Any]] = Field([], description="Only `links` can be had.")
+    formats: list[str | dict[str, Any]] = Field([], description="Only `links` is available.")
 
 
 class CrawlRequest(Firecrawls):

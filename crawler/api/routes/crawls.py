@@ -237,7 +237,7 @@ def create_crawl_over_list(
         str, Form(max_length=1000, description="Of a CSV list: the column of URLs, or its number.")
     ] = "",
     priority_column: Annotated[str, Form(max_length=1000, description="The column of priorities, 0 to 10.")] = "",
-    options: Annotated[str, Form(description="What `POST /crawls` takes beside `start_urls`, as JSON.")] = "{}",
+    options: Annotated[str, Form(description="The fields of `POST /crawls` besides `start_urls`, as JSON.")] = "{}",
 ) -> Status[dict[str, Any]]:
     """A form with a file. Each URL is requested; links are not followed. The response comes when the whole list is
     read; invalid lines are counted in `receipt.list` and shown in `list_report`."""

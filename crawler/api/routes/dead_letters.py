@@ -56,7 +56,7 @@ class LetterFilters(Schema):
 class LettersToRetry(LetterFilters):
     """Which dead letters to retry: those named, those that pass the filters, or all."""
 
-    pages: list[RowId] | None = Field(None, max_length=MAX_URLS, description="Their ids; not beside filters.")
+    pages: list[RowId] | None = Field(None, max_length=MAX_URLS, description="Their ids; not together with filters.")
     all: bool = Field(False, description="All of them, in place of a filter.")
 
 

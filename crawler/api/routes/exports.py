@@ -66,7 +66,7 @@ def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form
     try:
         content = content_of(facts, form)
     except (ObjectMissing, Broken) as error:
-        raise Problem(410, f"This cannot be had: {error}.") from None
+        raise Problem(410, f"This is not available: {error}.") from None
     name = f"page-{page.pk}.{ending_of(form, crawl)}"
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',

@@ -37,7 +37,7 @@ class QueuePlacement(Schema):
 
     priority: int | None = Field(None, description="10 = first, 0 = last; 5 for new pages without it.")
     delay: float | None = Field(None, description="Seconds to pass before they are requested.")
-    not_before: AwareDatetime | None = Field(None, description="The same as a time; not beside `delay`.")
+    not_before: AwareDatetime | None = Field(None, description="The same as a time; not together with `delay`.")
     ttl: float | None = Field(None, description="Seconds after that time, beyond which they are not requested.")
 
     def place(self) -> Placement:

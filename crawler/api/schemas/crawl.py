@@ -90,7 +90,7 @@ class CrawlDetail(CrawlLine):
         description="What was read of its list, with the first lines that cannot be used; null when it has none."
     )
     options: dict[str, Any] = Field(description="Every option, by its name.")
-    sends: list[str] = Field(description="What it sends beside its URLs, masked.")
+    sends: list[str] = Field(description="What it sends besides its URLs, masked.")
     progress: Progress
     receipt: dict[str, Any] = Field(description="The sum: discovered = fetched + failed + skipped + cancelled.")
     links: dict[str, str] = Field(description="The addresses of its pages, receipt and other parts.")

@@ -325,7 +325,7 @@ class PageFilters(Schema):
     kind: Literal["page", "sitemap", "external"] | None = Field(
         None, description="Without it, links to other sites that were not requested are left out."
     )
-    show: Show = Field(Show.ALL, description="Only these; not beside `kind`.")
+    show: Show = Field(Show.ALL, description="Only these; not together with `kind`.")
     depth: str = Field("", max_length=20, description="Links from a start URL: `3`, or `3+` for three and more.")
     type: str = Field("", max_length=MAX_TEXT, description="Only pages whose content type begins with this.")
     q: str = Field("", max_length=MAX_TEXT, description="Only pages with this text in their URL or title.")

@@ -32,7 +32,7 @@ _PROXY = (
 
 
 class Base(Schema):
-    """The fields beside the options."""
+    """The fields besides the options."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -109,7 +109,7 @@ class StrictSchema(Schema):
 
 
 class ChangeBase(StrictSchema):
-    """What can be changed beside the options."""
+    """The changeable fields besides the options."""
 
     login_fields: list[str] | None = Field(
         None, description="The fields of the form at `login_url` and their values, all of them. Kept encrypted."
@@ -154,7 +154,7 @@ class CrawlStart(Start, Sharing):
 
 
 class ListStart(Options, Sharing):
-    """What stands beside a list of URLs: a crawl over it follows no links, so options about links are refused."""
+    """The fields next to a list of URLs: a crawl over it follows no links, so options about links are refused."""
 
 
 class PreviewRequest(Options):
@@ -189,7 +189,7 @@ class ScheduleDetail(Schema):
     last_error: str = Field(description="Why the last time came to nothing.")
     last_run: UUID | None = Field(description="The crawl it began last.")
     options: dict[str, Any]
-    sends: list[str] = Field(description="What its crawls send beside their URLs, masked.")
+    sends: list[str] = Field(description="What its crawls send besides their URLs, masked.")
 
 
 class Schedules(Schema):

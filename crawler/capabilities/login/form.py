@@ -100,7 +100,7 @@ class LoginForm:
             if is_last or (status is not None and status < 500 and status != 429):
                 break
         if answer.fetched.outcome is not Outcome.SUCCESS and not _is_refusal(answer.fetched):
-            raise LoginFailed(f"the page with the form cannot be had: {_problem(answer)}")
+            raise LoginFailed(f"the page with the form cannot be loaded: {_problem(answer)}")
         return answer
 
     def _sent(self, form: Form, page_url: str, fetcher: HttpFetcher, wait: Callable[[], bool]) -> LoginResponse:

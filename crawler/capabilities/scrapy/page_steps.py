@@ -145,7 +145,7 @@ class ScrapyStep(PageStep):
     def _further(
         self, message: messages.Request, headers: Mapping[str, str], seconds: float | None, before: int
     ) -> FetchResult:
-        """The response to a request beside the page's own: what a middleware or a spider asks for."""
+        """The response to a further request of the page, by a middleware or a spider."""
         url = normalise(message.url)
         refusal = self._refusal(message, url, before)
         if url is None or refusal:

@@ -110,7 +110,7 @@ PIECE = 1024 * 1024  # bytes or characters; longer data is processed in ways tha
 _UNSEEN = frozenset({"script", "style"})
 
 AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
-"""The elements that `facts_of` needs beside those with links."""
+"""The elements that `facts_of` needs besides those with links."""
 
 _SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
 _INSECURE = f"[src^='http:' i]:is({_SOURCES}), object[data^='http:' i], link[rel~='stylesheet' i][href^='http:' i]"
@@ -131,7 +131,7 @@ class PageMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     sketch: bytes = b""  # the simhash, for near-duplicates; b"" if not enabled
     fields: dict[str, Any] = {}  # name -> value, by the crawl's extraction rules
     notes: dict[str, str] = {}  # name -> why that field has no value, or not all of it
-    shows_more: bool = False  # there is little visible text beside pictures, frames or scripts
+    shows_more: bool = False  # there is little visible text besides pictures, frames or scripts
     malformed: tuple[MalformedHref, ...] = ()  # the first malformed links
     malformed_number: int = 0  # of malformed links
 

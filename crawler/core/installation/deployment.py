@@ -88,7 +88,7 @@ class Skew:
 
 # How a worker stops after SIGTERM: it starts nothing new and returns what it had not started. Pages under way may
 # finish for PAGE_GRACE_SECONDS (GRACE_SETTING); then their requests are given up. A page that is being parsed is
-# finished. A tick that runs beside the pages is abandoned after TICK_GRACE_SECONDS. The rest of the time is for writing
+# finished. A tick under way is abandoned after TICK_GRACE_SECONDS. The rest of the time is for writing
 # results to Redis. At STOP_SECONDS the process ends in any case.
 #
 # TimeoutStopSec in deploy/systemd is a little longer than STOP_SECONDS, and so is the patience of `bin/up`. honcho and

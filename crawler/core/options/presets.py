@@ -42,7 +42,7 @@ def applied(preset: Preset, options: CrawlOptions, start_urls: Sequence[str]) ->
 
 
 def found_in(options: CrawlOptions, start_urls: Sequence[str], *, listed: bool) -> tuple[Preset, CrawlOptions]:
-    """The preset of these options and the options beside it: the inverse of `applied`."""
+    """The preset of these options and the other options: the inverse of `applied`."""
     if listed:
         return Preset.LIST, msgspec.structs.replace(options, recursive=True)
     if not options.recursive:

@@ -35,8 +35,8 @@ class QueueOptions(Part):
         WholeNumber("8", most=MOST_WEIGHT, default=USUAL_WEIGHT),
         QUEUE,
         "Weight",
-        "Share of the workers, 1 to 10. A crawl with 6 gets three times as many batches as one with 2 that runs beside "
-        "it.",
+        "Share of the workers, 1 to 10. A crawl with 6 gets three times as many batches as one with 2 that runs at the "
+        "same time.",
     )
     ack: str = option(
         ACK,

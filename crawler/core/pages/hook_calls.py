@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 MAX_ERROR = 300  # characters of an error
-MAX_COLUMNS = 50  # fields of one hook in a crawl that become columns; others stand beside their page alone
+MAX_COLUMNS = 50  # fields of one hook in a crawl that become columns; others are shown with their page only
 
 TEXT, NUMBER, BOOLEAN, JSON, UNKNOWN = "text", "number", "boolean", "json", ""
 """The types of a hook's field. JSON: a list or an object, or values of several types."""

@@ -257,7 +257,7 @@ def _further(header: ListLine, delimiter: str, known: Collection[int | None]) ->
     if len(places) > MAX_META_COLUMNS:
         raise BadInput(
             "list",
-            f"Line {header.number} names {len(places)} columns beside those the crawl uses; at most {MAX_META_COLUMNS} "
+            f"Line {header.number} names {len(places)} columns besides the crawl's own; at most {MAX_META_COLUMNS} "
             "can be carried to the results. Leave out some of them.",
         )
     return tuple(places.items())

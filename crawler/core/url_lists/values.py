@@ -26,7 +26,7 @@ class BadValue(Exception):
 
 
 class Values(NamedTuple):
-    """What a line says beside the URL."""
+    """The values of a line besides the URL."""
 
     priority: int | None = None  # 0 (last) to 10 (first); None = not given
     ttl: float | None = None  # seconds from when the line is read, after which the page is not requested any more

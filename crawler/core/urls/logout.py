@@ -45,7 +45,7 @@ TEXTS = WORDS | {
 }
 """Whole texts of links, in lower case and without blanks."""
 
-MAX_OTHER_WORDS = 1  # beside the one of WORDS: "user-logout" is a log-out, "how-to-log-out-everywhere" an article
+MAX_OTHER_WORDS = 1  # besides the one of WORDS: "user-logout" is a log-out, "how-to-log-out-everywhere" an article
 MAX_ANCHOR_CHARACTERS = 40  # a longer text is no name of a button
 
 _PARTS = re.compile("[/:]")

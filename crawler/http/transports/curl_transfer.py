@@ -13,7 +13,7 @@ from crawler.http.response_parser import ResponseParser
 from crawler.http.transports.curl_errors import error_of
 from crawler.http.transports.curl_lines import CurlSocket
 
-MAX_OVERHEAD = 1024 * 1024  # bytes of TLS and HTTP/2 around a response, and beside it ...
+MAX_OVERHEAD = 1024 * 1024  # bytes of TLS and HTTP/2 around a response, and in addition ...
 OVERHEAD_PER_BYTE = 64  # ... for each of its bytes: one alone in a frame and a record needs 32
 _HTTP_2 = b"HTTP/2 "
 

@@ -19,7 +19,7 @@ from crawler.reports.catalogue.report import (
 
 CONFLICTS = {
     CanonicalProblem.SEVERAL: "The page names more than one",
-    CanonicalProblem.TO_ERROR: "It leads to a page that cannot be had",
+    CanonicalProblem.TO_ERROR: "It leads to a page that cannot be loaded",
     CanonicalProblem.TO_REDIRECT: "It leads to a redirect",
     CanonicalProblem.TO_FORBIDDEN: "It leads to a page robots.txt forbids",
     CanonicalProblem.TO_NOINDEX: "It leads to a page that says noindex",

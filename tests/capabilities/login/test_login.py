@@ -248,7 +248,7 @@ def test_the_cookies_that_pages_set_are_shared_and_none_is_lost(real_redis: Redi
     ("pages", "check", "said"),
     [
         ({"/login": "<p>nothing"}, "", "has no form with the fields password, user"),
-        ({"/login": Reply("x", 500)}, "", "the page with the form cannot be had"),
+        ({"/login": Reply("x", 500)}, "", "the page with the form cannot be loaded"),
         ({"/login": moved("/login")}, "", "redirects more than 10 times in a row"),
         ({"/login": moved(f"{HIDDEN}/login")}, "", f"redirects to {HIDDEN}, which is not one of the crawl's own hosts"),
         ({"/login": FORM.replace("/in", f"{HIDDEN}/in")}, "", f"the form is sent to {HIDDEN}, which is not one"),

@@ -68,7 +68,7 @@ def test_a_table_has_a_limit_of_further_columns() -> None:
     layout = layout_of(lines(",".join(["url", *names])), "-", ColumnChoice())
     assert layout is not None
     assert len(layout.meta) == MAX_META_COLUMNS
-    with pytest.raises(BadInput, match=r"Line 1 names 65 columns beside .* at most 64 .* Leave out some of them\."):
+    with pytest.raises(BadInput, match=r"Line 1 names 65 columns besides .* at most 64 .* Leave out some of them\."):
         layout_of(lines(",".join(["url", *names, "one more"])), "-", ColumnChoice())
 
 

@@ -53,8 +53,8 @@ def test_each_reason_is_told_with_its_pages(crawl: Crawl) -> None:
     ("target", "wrong"),
     [
         ({"answer": 200}, None),
-        ({"answer": 404}, "cannot be had"),
-        ({"answer": Outcome.TIMEOUT}, "cannot be had"),
+        ({"answer": 404}, "cannot be loaded"),
+        ({"answer": Outcome.TIMEOUT}, "cannot be loaded"),
         ({"answer": 301}, "a redirect"),
         ({"answer": Outcome.ROBOTS}, "robots.txt forbids"),
         ({"answer": 200, "directives": "noindex"}, "says noindex"),

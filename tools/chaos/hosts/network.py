@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Unavailable(Exception):
-    """Something that is needed cannot be had on this machine; says what."""
+    """This machine lacks something that is needed; the message names it."""
 
 
 def check_usable() -> None:
