@@ -104,3 +104,12 @@ class NotUpgradable(CrawlerError):
 
 class ServiceDown(CrawlerError):
     """Redis or the database cannot be reached. Trying again may help once it is back."""
+
+
+class TransportError(CrawlerError):
+    """The message was not accepted, or that is unknown. `permanent` means that a retry is pointless."""
+
+    def __init__(self, message: str, permanent: bool) -> None:
+        super().__init__(message)
+        self.message = message
+        self.permanent = permanent

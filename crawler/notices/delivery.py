@@ -18,7 +18,7 @@ from crawler import clock, conf, logs
 from crawler.accounts import audit
 from crawler.accounts.permissions import installation_hosts, private_hosts_of
 from crawler.core.channels.kind import Message
-from crawler.core.errors import SealBroken
+from crawler.core.errors import SealBroken, TransportError
 from crawler.core.options.events import Event
 from crawler.core.protocol.completion import State
 from crawler.core.text.controls import Surface
@@ -30,7 +30,7 @@ from crawler.http.fetcher import Limits
 from crawler.models import Crawl, Delivery, Notice
 from crawler.notices import outbox
 from crawler.notices.outbox import CLAIM_TTL_S
-from crawler.notices.send import TransportError, send
+from crawler.notices.send import send
 from crawler.notices.subscribers import subscribers
 from crawler.notices.webhook_secrets import secrets_for
 from crawler.queueing import queues

@@ -15,7 +15,7 @@ from django.core.mail import BadHeaderError, EmailMessage
 from crawler import clock, conf
 from crawler.core.channels.catalogue import CHANNELS
 from crawler.core.channels.kind import ChannelKind, Message, SigningContext
-from crawler.core.errors import CrawlerError
+from crawler.core.errors import TransportError
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.text.sanitize import lines, one_line
 from crawler.core.urls.addresses import is_public
@@ -29,15 +29,6 @@ from crawler.http.guard import FOR_NOTICES, Guard, guard_of
 MAX_SUBJECT = 200  # characters of a mail's subject
 _RETRY_STATUSES = frozenset({408, 425, 429})  # the 4xx that mean "not now"
 _LOGIN_FAILURES = (530, 534, 535)  # of the mail server; an administrator can correct the login
-
-
-class TransportError(CrawlerError):
-    """The message was not accepted, or that is unknown. `permanent` means that a retry is pointless."""
-
-    def __init__(self, message: str, permanent: bool) -> None:
-        super().__init__(message)
-        self.message = message
-        self.permanent = permanent
 
 
 class Response(Protocol):

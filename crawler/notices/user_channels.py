@@ -17,13 +17,13 @@ from crawler.accounts.permissions import installation_hosts
 from crawler.core.channels import webhook
 from crawler.core.channels.catalogue import CHANNELS, SEALED, check_address, is_encrypted, is_secret
 from crawler.core.channels.kind import Message
-from crawler.core.errors import BadInput, SealBroken
+from crawler.core.errors import BadInput, SealBroken, TransportError
 from crawler.core.options.events import OF_A_CRAWL, Event, chosen_events
 from crawler.http.fetcher import Limits
 from crawler.http.guard import FOR_NOTICES, check_web_address, guard_of
 from crawler.models import Channel, Delivery
 from crawler.notices.delivery import UNREADABLE_ADDRESS
-from crawler.notices.send import TransportError, send
+from crawler.notices.send import send
 from crawler.notices.webhook_secrets import NewSecret, has_secret, make_secret, secrets_for
 from crawler.reports.text import SENTENCES
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from crawler.core.channels.kind import Message
+from crawler.core.errors import TransportError
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.start import start_crawl
 from crawler.models import Page, PageFacts
-from crawler.notices.send import TransportError, send
+from crawler.notices.send import send
 from crawler.reports.page_detail import page_report
 from tests.bench import Bench
 from tests.http.certificates import self_signed

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from crawler import encryption
 from crawler.core.access.credentials import parse
 from crawler.core.channels.kind import Message
-from crawler.core.errors import RefusedAddress
+from crawler.core.errors import RefusedAddress, TransportError
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import Event
@@ -28,7 +28,7 @@ from crawler.frontier.robots import RobotsCache
 from crawler.http import guard
 from crawler.http.guard import Guard
 from crawler.models import Page
-from crawler.notices.send import TransportError, send
+from crawler.notices.send import send
 from crawler.notices.user_channels import ChannelValues, add_channel
 from crawler.queueing import queues
 from tests.bench import Bench

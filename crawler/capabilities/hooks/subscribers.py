@@ -15,13 +15,13 @@ from django.db import IntegrityError
 
 from crawler.capabilities.hooks.calls import call
 from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, Hook, loaded, names_with
+from crawler.core.errors import TransportError
 from crawler.core.options.events import ENDS, HOOK, PREFIX, Event
 from crawler.core.pages.hook_calls import HookCall
 from crawler.crashpoints import crash_point
 from crawler.hooks import CrawlFinished, PageClosed
 from crawler.models import Delivery, Notice, Page, PageFacts
 from crawler.notices import outbox
-from crawler.notices.send import TransportError
 from crawler.notices.subscribers import Subscriber
 from crawler.queueing import queues
 from crawler.storage import hook_calls

@@ -8,8 +8,9 @@ from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 
 from crawler.core.channels.kind import Message
+from crawler.core.errors import TransportError
 from crawler.notices import send
-from crawler.notices.send import TransportError, send_mail
+from crawler.notices.send import send_mail
 
 MESSAGE = Message(
     id="0b9a", event="crawl.finished", crawl="c1", receipt={"fetched": 3}, subject="Crawl finished", text="3 pages\n"

@@ -7,9 +7,10 @@ import pytest
 
 from crawler.core.channels import slack
 from crawler.core.channels.kind import Message
+from crawler.core.errors import TransportError
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
-from crawler.notices.send import TransportError, post
+from crawler.notices.send import post
 from tests.http.server import Server, page
 
 NASTY = "<!channel> <https://evil.example|click> *bold* & <@U1>"

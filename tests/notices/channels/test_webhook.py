@@ -8,9 +8,10 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from crawler.core.channels import webhook
 from crawler.core.channels.kind import Message, SigningContext
+from crawler.core.errors import TransportError
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
-from crawler.notices.send import TransportError, post
+from crawler.notices.send import post
 from tests.http.server import Reply, Server, Then, page
 
 MESSAGE = Message(
