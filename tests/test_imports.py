@@ -28,3 +28,20 @@ def test_it_loads_nothing_that_it_may_never_need(modules: str) -> None:
     ).stdout.split()
 
     assert not set(LATE[modules]) & set(loaded)
+
+
+IN_TICKS = (
+    *("options", "lanes", "result_fields", "page_rows", "page_tables", "page_fields", "page_readers"),
+    *("subscribers", "receipt_parts", "hints"),
+)
+"""The seams that a tick or a command asks, which fetch nothing."""
+
+
+def test_what_capabilities_give_to_ticks_loads_no_more() -> None:
+    script = (
+        "import sys, django; django.setup(); from crawler import registry\n"
+        f"for seam in {IN_TICKS!r}: registry.entries(seam, object)\n"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {*WEB, *FILES, *HTML, *HTTP} & set(loaded.stdout.split())
