@@ -51,10 +51,10 @@ def test_what_is_searched_for_is_found_in_picture_and_table(web: Web, tab: Page)
 
 def test_colours_are_explained(web: Web, tab: Page) -> None:
     open_graph(web, tab)
-    expect(tab.get_by_role("list", name="Colours by answer")).to_contain_text("Client error (4xx) 1")
+    expect(tab.get_by_role("list", name="Colours by response")).to_contain_text("Client error (4xx) 1")
     tab.get_by_role("radio", name="by depth").check()
     expect(tab.get_by_role("list", name="Colours by depth")).to_contain_text("0 (start) 1")
-    expect(tab.get_by_role("list", name="Colours by answer")).to_be_hidden()
+    expect(tab.get_by_role("list", name="Colours by response")).to_be_hidden()
 
 
 def test_it_fits_a_phone(web: Web, browser: Browser) -> None:
