@@ -152,8 +152,8 @@ def _start_trouble(troubled: Sequence[Page], starts: int) -> str:
     if len(troubled) > NAMED:
         listed += f"; and {count(len(troubled) - NAMED)} more"
     if len(troubled) == starts:
-        return f"None of the {starts} start URLs gave anything to follow: {listed}."
-    return f"{len(troubled)} of the {starts} start URLs gave nothing to follow: {listed}."
+        return f"None of the {starts} start URLs returned any links: {listed}."
+    return f"{len(troubled)} of the {starts} start URLs returned no links: {listed}."
 
 
 def _what_happened(page: Page) -> str:
@@ -210,7 +210,7 @@ SENTENCES = {
     Event.PAGE: "Pages of the crawl have their outcome.",
     Event.PAUSED: "The crawl is paused: no further pages are requested until a user resumes it.",
     Event.FINISHED: "The crawl is finished.",
-    Event.FAILED: "The crawl came to nothing.",
+    Event.FAILED: "The crawl failed: no start page could be fetched.",
     Event.CANCELLED: "The crawl is cancelled.",
     Event.TEST: "This is a test: notices about your crawls will arrive here.",
 }
@@ -271,8 +271,8 @@ def to_delete(crawl: Crawl, deleted: bool) -> Reply:
 def to_retry(sent: int) -> Reply:
     """The reply to a retry of so many dead letters."""
     if sent:
-        return Reply(f"Sent again: {counted(sent, 'page')}.", is_so=True)
-    return Reply("There is nothing to send again.", is_so=True)
+        return Reply(f"{counted(sent, 'page')} queued for retry.", is_so=True)
+    return Reply("There is nothing to retry.", is_so=True)
 
 
 def to_retry_chosen(pages: int, crawls: int, *, has_more: bool) -> Reply:
@@ -280,15 +280,15 @@ def to_retry_chosen(pages: int, crawls: int, *, has_more: bool) -> Reply:
     if not pages:
         return to_retry(0)
     more = " There are more of them: do it again for the next." if has_more else ""
-    return Reply(f"Sent again: {counted(pages, 'page')} of {counted(crawls, 'crawl')}.{more}", is_so=True)
+    return Reply(f"{counted(pages, 'page')} of {counted(crawls, 'crawl')} queued for retry.{more}", is_so=True)
 
 
 def kept_extraction(row: KeptExtraction) -> str:
     """How far fields were extracted again from kept HTML, and of which pages they were not."""
-    parts = [f"{counted(row.read, 'page')} read again from kept HTML"]
+    parts = [f"fields extracted again from {counted(row.read, 'page')} of kept HTML"]
     parts += [f"{counted(row.missing, 'HTML page')} without kept HTML that can be read"] if row.missing else []
     parts += [f"{counted(row.failed, 'page')} left out, because workers died"] if row.failed else []
-    return f"{'Done' if row.done_at else 'At work'}: {'; '.join(parts)}."
+    return f"{'Done' if row.done_at else 'In progress'}: {'; '.join(parts)}."
 
 
 def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:

@@ -178,7 +178,7 @@ def test_one_good_start_url_is_enough(capsys: pytest.CaptureFixture[str]) -> Non
     make_page(crawl, "http://b.test/", status=Page.CLOSED, outcome="4xx", http_status=404)
     assert crawl_and_exit("--resume", str(crawl.id)) == 0
     error = capsys.readouterr().err
-    assert error == "1 of the 2 start URLs gave nothing to follow: http://b.test/ answered 404.\n"
+    assert error == "1 of the 2 start URLs returned no links: http://b.test/ answered 404.\n"
 
 
 def test_a_failed_login_ends_the_command_with_the_reason_and_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def test_without_any_stdout_stays_empty(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_all_are_sent_again_and_the_crawl_runs(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("retry_failed", str(crawl.id)) == 0
-    assert capsys.readouterr().out == "Sent again: 2 pages.\n"
+    assert capsys.readouterr().out == "2 pages queued for retry.\n"
     crawl.refresh_from_db()
     assert (crawl.state, given_up()) == (State.RUNNING, [])
 
@@ -67,7 +67,7 @@ def test_all_are_sent_again_and_the_crawl_runs(crawl: Crawl, capsys: pytest.Capt
 def test_sending_again_twice_is_no_error(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     exit_code("retry_failed", str(crawl.id))
     assert exit_code("retry_failed", str(crawl.id)) == 0
-    assert capsys.readouterr().out.endswith("There is nothing to send again.\n")
+    assert capsys.readouterr().out.endswith("There is nothing to retry.\n")
 
 
 @pytest.mark.parametrize("named", ["http://site.test/busy", "HTTP://SITE.test/busy#part", "{id}"])
@@ -91,7 +91,7 @@ def test_a_page_that_is_no_dead_letter_stays_as_it_is(crawl: Crawl, capsys: pyte
     pages = ["http://site.test/", "http://site.test/slow"]
     assert exit_code("retry_failed", str(crawl.id), "--page", *pages) == 1
     printed = capsys.readouterr()
-    assert printed.out == "Sent again: 1 page.\n"
+    assert printed.out == "1 page queued for retry.\n"
     assert printed.err.endswith("Not retried, because it is not a dead letter: http://site.test/ (200).\n")
     assert given_up() == ["http://site.test/busy"]
 
@@ -138,7 +138,7 @@ def test_a_filter_that_cannot_be_used_ends_with_2(words: list[str], capsys: pyte
 
 def test_all_of_all_crawls_are_retried(crawl: Crawl, other: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("retry_failed", "--all") == 0
-    assert capsys.readouterr().out == "Sent again: 3 pages of 2 crawls.\n"
+    assert capsys.readouterr().out == "3 pages of 2 crawls queued for retry.\n"
     assert given_up() == []
 
 

@@ -16,7 +16,7 @@ def test_a_deleted_crawl_is_named_with_its_size() -> None:
 
 def test_pages_sent_again_are_counted() -> None:
     assert [to_retry(number).line for number in (0, 1, 2)] == [
-        "There is nothing to send again.",
-        "Sent again: 1 page.",
-        "Sent again: 2 pages.",
+        "There is nothing to retry.",
+        "1 page queued for retry.",
+        "2 pages queued for retry.",
     ]

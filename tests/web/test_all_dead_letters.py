@@ -67,7 +67,7 @@ def test_the_chosen_ones_are_sent_again(as_ann: Client, crawls: list[Crawl]) -> 
     chosen = Page.objects.filter(url__endswith="2").values_list("pk", flat=True)
     response = as_ann.post("/dead-letters/retry", {"page": list(chosen), "outcome": "timeout"}, follow=True)
     assert response.redirect_chain == [("/dead-letters/?outcome=timeout", 302)]
-    assert "Sent again: 1 page of 1 crawl." in response.content.decode()
+    assert "1 page of 1 crawl queued for retry." in response.content.decode()
     assert shown(as_ann) == ["1", "0"]
 
 

@@ -79,7 +79,7 @@ for _action in ACTIONS.values():
     auth=needs(Scope.CRAWLS_WRITE),
     response=RetryResult,
     summary="Send dead letters again",
-    openapi_extra=described({"sent": 2, "message": "Sent again: 2 pages."}, sends={"pages": [4711, 4712]}),
+    openapi_extra=described({"sent": 2, "message": "2 pages queued for retry."}, sends={"pages": [4711, 4712]}),
 )
 def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -> dict[str, Any]:
     """All of them, or those named. A crawl that was over runs again."""

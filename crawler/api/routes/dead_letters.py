@@ -112,7 +112,7 @@ def count_letters(request: ApiRequest, chosen: Annotated[LetterFilters, Query()]
     response=RetriedLetters,
     summary="Retry dead letters of all crawls",
     openapi_extra=described(
-        {"sent": 15, "crawls": 2, "more": False, "message": "Sent again: 15 pages of 2 crawls."},
+        {"sent": 15, "crawls": 2, "more": False, "message": "15 pages of 2 crawls queued for retry."},
         sends={"outcome": "timeout", "since": "2026-11-21T00:00:00Z"},
     ),
 )

@@ -47,7 +47,8 @@ EXAMPLE = {
     "missing": 3,
     "failed": 0,
     "done": True,
-    "message": "Done: 117 pages read again from kept HTML; 3 HTML pages without kept HTML that can be read.",
+    "message": "Done: fields extracted again from 117 pages of kept HTML; "
+    "3 HTML pages without kept HTML that can be read.",
 }
 
 

@@ -67,7 +67,7 @@ def test_they_are_counted_by_error(by_ann: Caller, crawls: list[Crawl]) -> None:
 @pytest.mark.usefixtures("real_redis")
 def test_all_are_retried_in_one_call_and_a_second_call_finds_none(by_ann: Caller, crawls: list[Crawl]) -> None:
     done = by_ann.post("/dead-letters/retry", {"all": True}).json()
-    message = "Sent again: 4 pages of 2 crawls."
+    message = "4 pages of 2 crawls queued for retry."
     assert done == {"sent": 4, "crawls": 2, "more": False, "message": message}
     assert by_ann.post("/dead-letters/retry", {"all": True}).json()["sent"] == 0
     states = list(Crawl.objects.order_by("created_at").values_list("state", flat=True))

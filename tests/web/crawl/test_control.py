@@ -68,7 +68,7 @@ def test_a_button_does_what_it_says_and_the_page_confirms_it(
         ("resume", State.CANCELLED, "It was cancelled; there is nothing to resume."),
         ("cancel", State.CANCELLED, "It was cancelled already."),
         ("cancel", State.FINISHED, "It is finished; there is nothing to cancel."),
-        ("retry-failed", State.FINISHED, "There is nothing to send again."),
+        ("retry-failed", State.FINISHED, "There is nothing to retry."),
     ],
 )
 def test_a_button_pressed_too_late_changes_nothing_and_says_why(
@@ -102,7 +102,7 @@ def test_deleting_twice_is_no_error(as_ann: Client, ann: User, real_redis: objec
 
 def test_all_dead_letters_are_sent_again_and_the_crawl_runs(as_ann: Client, ann: User, real_redis: object) -> None:
     crawl, letter = a_crawl_with_a_dead_letter(ann)
-    assert said(press(as_ann, crawl, "retry-failed")) == ["Sent again: 1 page."]
+    assert said(press(as_ann, crawl, "retry-failed")) == ["1 page queued for retry."]
     letter.refresh_from_db()
     assert (letter.status, letter.given_up) == (Page.OPEN, False)
     assert state_of(crawl) == State.RUNNING
@@ -118,7 +118,9 @@ def test_a_cancelled_crawl_runs_again_for_its_dead_letters(as_ann: Client, ann: 
 def test_the_named_dead_letters_alone_are_sent_again(as_ann: Client, ann: User, real_redis: object) -> None:
     crawl = a_finished_crawl(ann, discovered=3, outcomes={"timeout": 3}, statuses={})
     letters = [a_dead_letter(crawl, f"https://example.com/{number}") for number in range(3)]
-    assert said(press(as_ann, crawl, "retry-failed", page=[letters[0].pk, letters[2].pk])) == ["Sent again: 2 pages."]
+    assert said(press(as_ann, crawl, "retry-failed", page=[letters[0].pk, letters[2].pk])) == [
+        "2 pages queued for retry."
+    ]
     assert list(Page.objects.filter(given_up=True)) == [letters[1]]
 
 
@@ -127,7 +129,7 @@ def test_a_page_that_cannot_be_is_no_page_and_never_means_all(
     as_ann: Client, ann: User, real_redis: object, page: str
 ) -> None:
     crawl, letter = a_crawl_with_a_dead_letter(ann)
-    assert said(press(as_ann, crawl, "retry-failed", page=page)) == ["There is nothing to send again."]
+    assert said(press(as_ann, crawl, "retry-failed", page=page)) == ["There is nothing to retry."]
     letter.refresh_from_db()
     assert letter.given_up
 
