@@ -1,6 +1,7 @@
 """Reports on a crawl, read-only.
 
 receipt_parts     what capabilities add to it
+crawl_parts       what capabilities show of a crawl besides
 receipt           the totals of a crawl, for page, command line, export and notice
 progress          state and progress of a crawl, its pages by depth and host
 diagnosis         why a crawl is not finished; diagnosis_facts, diagnosis_text
@@ -18,7 +19,6 @@ comparison        differences of two crawls
 graph             the graph of pages and links
 traps             traps of a crawl
 crawl_search      which crawls a list has
-hooks             calls of the operator's hooks
 metrics           metrics for monitoring
 scale             how many workers would be useful, and why
 workforce         the workers at one moment, for all parts of a page

@@ -26,7 +26,8 @@ from crawler.frontier.slots import LaneSlots
 from crawler.models import Crawl, Delivery, Disagreement, Page
 from crawler.queueing import queues
 from crawler.queueing.workers import listeners, slots_of
-from crawler.reports import hooks
+from crawler.reports import crawl_parts
+from crawler.reports.crawl_parts import CrawlMetric
 from crawler.reports.scale import Scale, scale_of
 
 _OPEN = Page.objects.filter(crawl=OuterRef("id"), status=Page.OPEN, due_since__gte=0)  # in the words of `page_due`
@@ -66,7 +67,7 @@ class FromTable:
     retries: int
     deliveries: Mapping[str, int]  # state -> deliveries of notices
     disagreements: int
-    hook_calls: Mapping[tuple[str, str, str], int]  # (hook, method, result) -> calls
+    further: Mapping[CrawlMetric, Mapping[tuple[str, ...], int]]  # of capabilities
     running: Mapping[str, CrawlOptions] = field(repr=False)  # crawl -> its options
     queues: Sequence[CrawlQueue]  # of the running crawls with the most open pages, MAX_CRAWL_QUEUES at most
 
@@ -116,7 +117,7 @@ def of_table() -> FromTable:
         retries=retries,
         deliveries=_deliveries(),
         disagreements=Disagreement.objects.count(),
-        hook_calls=hooks.of_all_crawls(),
+        further=crawl_parts.read_metrics(),
         running=running,
         queues=sorted(own, key=lambda queue: (-queue.open, queue.crawl))[:MAX_CRAWL_QUEUES],
     )

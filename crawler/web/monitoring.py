@@ -174,12 +174,11 @@ def _of_table(table: FromTable) -> Iterator[Metric]:
     yield _one("crawler_retries", "Retries of all stored crawls.", table.retries)
     yield _by("crawler_notices", "Deliveries of notices, by state.", "state", table.deliveries)
     yield _one("crawler_disagreements", "Times the checks of a crawl disagreed.", table.disagreements)
-    called = GaugeMetricFamily(
-        "crawler_hook_calls", "Calls of hooks in all stored crawls.", labels=["hook", "method", "result"]
-    )
-    for labels, number in table.hook_calls.items():
-        called.add_metric(labels, number)
-    yield called
+    for metric, numbers in table.further.items():
+        family = GaugeMetricFamily(metric.name, metric.about, labels=metric.labels)
+        for labels, number in numbers.items():
+            family.add_metric(labels, number)
+        yield family
 
 
 def _of_crawls(queues: Sequence[CrawlQueue], now: float) -> Iterator[Metric]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.capabilities.hooks.crawl_parts import calls_of
 from crawler.models import Crawl
-from crawler.reports.hooks import calls_of
 from crawler.reports.receipt_parts import ReceiptPart
 from crawler.storage.hook_calls import ON_PAGE
 

@@ -12,7 +12,7 @@ from crawler.core.options.events import Event
 from crawler.core.pages.outcomes import STATUS_TONES, Category, Outcome, Tone
 from crawler.core.protocol import progress
 from crawler.core.protocol.completion import EndReason, State
-from crawler.models import Crawl, Delivery, HookCalls
+from crawler.models import Crawl, Delivery
 from crawler.notices.outbox import receivers_of
 from crawler.reports import queue_figures, text
 from crawler.reports.progress import Breakdown, cheap_breakdown, is_of_now
@@ -98,19 +98,6 @@ def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
         for to in receivers_of(crawl, Event.FINISHED)
         if to.transport in CHANNELS
     ]
-
-
-def hook_row(row: HookCalls) -> Row:
-    """How often one method of a hook was called."""
-    failed = [("raised an error", row.errors), ("took too long", row.timeouts)]
-    troubles = [f"{text.count(number)} {what}" for what, number in failed if number]
-    return {
-        "name": f"{row.hook}.{row.method}",
-        "state": "failed" if troubles else "called",
-        "calls": ", ".join([text.counted(row.calls, "call"), *troubles]),
-        "error": row.last_error,
-        "tone": "bad" if troubles else "good",
-    }
 
 
 def receipt_rows(receipt: dict[str, Any]) -> list[Row]:

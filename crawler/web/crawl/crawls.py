@@ -32,6 +32,7 @@ from crawler.crawls.reconcile import reconcile
 from crawler.crawls.start import start_crawl
 from crawler.models import NOT_OVER, Crawl
 from crawler.reports import text
+from crawler.reports.crawl_parts import crawl_parts
 from crawler.reports.crawl_search import CrawlSearch
 from crawler.reports.progress import breakdown
 from crawler.storage.database import read_snapshot
@@ -219,7 +220,12 @@ def detail_page(
             "runs": runs_of(request.user, crawl),
             "figures": quick_figures(crawl, clock.epoch_seconds()),
         }
+    lists = context["status"]["lists"]
     context |= {
+        "parts": [
+            {"name": part.name, "title": part.title, "template": part.template, "rows": lists[part.name]}
+            for part in crawl_parts()
+        ],
         "can_extract": kept_extraction.is_possible(crawl.chosen),
         **sharing_of(request.user, crawl),
     }

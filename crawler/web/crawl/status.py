@@ -10,7 +10,7 @@ from crawler.core.protocol.completion import FOLLOWS, EndReason, State
 from crawler.core.protocol.progress import Completion
 from crawler.core.text.controls import Surface
 from crawler.models import Crawl, Delivery, KeptExtraction
-from crawler.reports import hooks, text, traps
+from crawler.reports import crawl_parts, text, traps
 from crawler.reports.comparison import from_memory
 from crawler.reports.diagnosis import stands_still, waits_because
 from crawler.reports.diagnosis_facts import held_because
@@ -33,7 +33,6 @@ from crawler.reports.workforce import Workforce, workforce
 from crawler.web.crawl.crawl_summary import (
     DELIVERY_TONES,
     answer_bars,
-    hook_row,
     notice_rows,
     receipt_rows,
     skipped_rows,
@@ -94,12 +93,12 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "orphans": [page_row(page) for page in orphaned],
         "traps": [trap_row(one) for one in caught if not one.trap.released],
         "notices": notices,
-        "hooks": [hook_row(row) for row in hooks.calls_of(crawl)],
+        **crawl_parts.rows_of(crawl),
         "receipt": receipt_rows(progress["receipt"]) if over else [],
     }
     tones = {notice["tone"] for notice in notices}
     read_again = KeptExtraction.objects.filter(crawl=crawl).first()
-    is_at_work = hooks.has_pending_calls(crawl) or (read_again is not None and read_again.done_at is None)
+    is_at_work = crawl_parts.is_any_at_work(crawl) or (read_again is not None and read_again.done_at is None)
     return {
         "progress": progress,
         "state": progress["state"],
