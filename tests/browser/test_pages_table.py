@@ -10,6 +10,11 @@ ROWS = 130  # more than one leaf shows
 PHONE = {"width": 360, "height": 740}
 
 
+NOTE_RESPONSE = """() => document.body.addEventListener("htmx:afterOnLoad", () => {
+    document.body.dataset.answered = "yes";
+})"""
+
+
 def filled() -> Crawl:
     """A crawl with pages of 1 to ROWS bytes; every tenth is missing."""
     crawl = a_finished_crawl(discovered=ROWS, outcomes={"2xx": 117, "4xx": 13}, statuses={"200": 117, "404": 13})
@@ -56,13 +61,18 @@ def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> N
     assert addresses(tab) == ["129", "128", "127", "126", "125", "124", "123", "122", "121", "120", "012"]
 
     tab.get_by_label("Status").select_option("404")
-    tab.get_by_role("button", name="Show").click()
     expect(tab.get_by_role("heading", name="1 page", exact=True)).to_be_visible()
     assert addresses(tab) == ["120"]
 
+    link = tab.get_by_role("link", name="https://example.com/120", exact=True)
+    link.evaluate("(node) => { node.dataset.kept = 'yes'; }")
+    tab.evaluate(NOTE_RESPONSE)
+    tab.get_by_role("button", name="Show").click()
+    expect(tab.locator("body")).to_have_attribute("data-answered", "yes")
+    expect(link).to_have_attribute("data-kept", "yes")  # the same part again would take the focus with it
+
     tab.set_viewport_size(PHONE)
     assert fits(tab)
-    link = tab.get_by_role("link", name="https://example.com/120", exact=True)
     link.focus()
     expect(link).to_be_focused()  # also behind the resize
     press(tab, "Enter")

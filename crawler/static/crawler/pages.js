@@ -204,13 +204,21 @@ function closeEasily(question) {
 
 /* A swap between press and release of the pointer loses the click. So an unchanged part is not swapped, and a periodic
    update is skipped while a button in it is pressed. */
-const drawn = new Map(); // id of a part -> the last response
+const drawn = new Map(); // id of a part -> the last response, as far as it is for this part
+function partOf(response, element) {
+  const select = element.closest("[hx-select]")?.getAttribute("hx-select");
+  const part = select && new DOMParser().parseFromString(response, "text/html").querySelector(select);
+  if (!part) return response;
+  part.querySelectorAll("[name=csrfmiddlewaretoken]").forEach((token) => token.remove()); // it differs each time
+  return part.outerHTML;
+}
 function keepStill(event) {
   const { target, serverResponse, xhr, requestConfig } = event.detail;
   if (!target.id || xhr.status !== 200 || requestConfig.verb !== "get") return;
   const isHeldDown = !requestConfig.triggeringEvent && target.matches(":active");
-  if (isHeldDown || drawn.get(target.id) === serverResponse) event.detail.shouldSwap = false;
-  else drawn.set(target.id, serverResponse);
+  const part = partOf(serverResponse, requestConfig.elt);
+  if (isHeldDown || drawn.get(target.id) === part) event.detail.shouldSwap = false;
+  else drawn.set(target.id, part);
 }
 
 localTimes(document);
