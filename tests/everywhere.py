@@ -8,13 +8,13 @@ from redis import Redis
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem
-from crawler.models import Crawl, Notice, Page, PageFacts, PageLoad
+from crawler.models import Crawl, Notice, Page, PageFacts, PageLoad, ScriptPage
 from crawler.queueing import queues
 from crawler.storage.content.objects import packed
 from crawler.storage.content.shelf import Shelf, named
 from tests.factories import a_delivery, a_finished_crawl, a_page
 
-NOTHING = {"pages": 0, "facts": 0, "loads": 0, "notices": 0, "keys": set(), "files": []}
+NOTHING = {"pages": 0, "facts": 0, "loads": 0, "needs": 0, "notices": 0, "keys": set(), "files": []}
 
 
 def a_crawl_everywhere(owner: Any = None, **fields: Any) -> Crawl:
@@ -27,6 +27,7 @@ def a_crawl_everywhere(owner: Any = None, **fields: Any) -> Crawl:
     places = shelf.put({"text": packed(b"Hello")})
     PageFacts.objects.create(page_id=page.pk, crawl=crawl, kept=named(places, shelf.clear()))
     PageLoad.objects.create(page_id=page.pk, crawl=crawl)
+    ScriptPage.objects.create(page_id=page.pk, crawl=crawl, reason="root")
     a_delivery(crawl)
     Frontier(queues.connection(), str(crawl.pk)).ready_queue.enqueue([QueueItem(page.pk, "example.com", 0.0, 5)])
     return crawl
@@ -39,6 +40,7 @@ def left_of(crawl: Crawl, redis: Redis, folder: Path) -> dict[str, Any]:
         "pages": Page.objects.filter(crawl=crawl.pk).count(),
         "facts": PageFacts.objects.filter(crawl=crawl.pk).count(),
         "loads": PageLoad.objects.filter(crawl=crawl.pk).count(),
+        "needs": ScriptPage.objects.filter(crawl=crawl.pk).count(),
         "notices": Notice.objects.filter(crawl=crawl.pk).count(),
         "keys": {key for key in keys if not key.endswith(":deleted")},
         "files": sorted(file.name for file in folder.glob(f"{crawl.pk}/*")),

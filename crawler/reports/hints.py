@@ -14,13 +14,13 @@ from django.db.models import Count, Q, QuerySet
 from crawler import registry
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import EndReason, State, ended
-from crawler.core.protocol.messages import PAGE
 from crawler.core.text.controls import Surface, by_surface, spoken
 from crawler.core.text.quantities import count, counted
 from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.links import knows_orphans, orphans
+from crawler.storage.queries import site_pages
 
 FEW = 10  # pages; what is true of fewer may be chance
 KEPT_WHILE_RUNNING_S = 30  # a hint about a running crawl is looked for again
@@ -49,11 +49,6 @@ class Hint:
     noun: str = "page"  # what is counted
 
 
-def pages_of(crawl: Crawl) -> QuerySet[Page]:
-    """The pages of the site."""
-    return Page.objects.filter(crawl=crawl, kind=PAGE)
-
-
 def first_of(pages: QuerySet[Page]) -> str:
     """The URL of the one that was discovered first; "" = there is none."""
     return str(pages.order_by("id").values_list("url", flat=True).first() or "")
@@ -69,7 +64,7 @@ def _forbidden(crawl: Crawl) -> Evidence | None:
     pages = tallies.outcomes.get(Outcome.ROBOTS, 0)
     if not is_most(pages, tallies.discovered):
         return None
-    return Evidence(pages, tallies.discovered, first_of(pages_of(crawl).filter(outcome=Outcome.ROBOTS)))
+    return Evidence(pages, tallies.discovered, first_of(site_pages(crawl).filter(outcome=Outcome.ROBOTS)))
 
 
 REFUSALS = (403, 429)
@@ -79,23 +74,27 @@ def _wall(crawl: Crawl) -> Evidence | None:
     """All refusals are counted by host, since the table has no column of hosts."""
     if sum(crawl.tallies.statuses.get(str(status), 0) for status in REFUSALS) < FEW:
         return None
-    refused = pages_of(crawl).filter(http_status__in=REFUSALS)
+    refused = site_pages(crawl).filter(http_status__in=REFUSALS)
     hosts = Counter(host_of(url) for url in refused.values_list("url", flat=True).iterator(chunk_size=2000))
     host, pages = hosts.most_common(1)[0] if hosts else ("", 0)
     of_host = Q(url__startswith=f"https://{host}/") | Q(url__startswith=f"http://{host}/")
-    of = pages_of(crawl).filter(of_host, http_status__isnull=False).count()
+    of = site_pages(crawl).filter(of_host, http_status__isnull=False).count()
     if not is_most(pages, of):
         return None
     return Evidence(pages, of, first_of(refused.filter(of_host)), {"host": host})
 
 
-def redirect_targets(crawl: Crawl) -> Counter[str]:
-    """URL without its query -> redirects that lead there."""
-    rows = pages_of(crawl).filter(outcome=Outcome.REDIRECT).order_by()
+def redirect_targets(crawl: Crawl) -> dict[str, int]:
+    """URL without its query -> redirects that lead there; several hints ask for it."""
+    return result_cache.cached("redirect-targets", lambda: _redirect_targets(crawl), crawl)
+
+
+def _redirect_targets(crawl: Crawl) -> dict[str, int]:
+    rows = site_pages(crawl).filter(outcome=Outcome.REDIRECT).order_by()
     targets = Counter[str]()
     for url, pages in rows.values_list("redirect_to").annotate(Count("id")).iterator(chunk_size=2000):
         targets[url.partition("?")[0]] += pages
-    return targets
+    return dict(targets)
 
 
 def number_of_redirects(crawl: Crawl) -> int:
@@ -103,15 +102,16 @@ def number_of_redirects(crawl: Crawl) -> int:
 
 
 def _lead_home(crawl: Crawl) -> Evidence | None:
+    """The home pages of the hosts it began with: a site may well send its visitors to those of others."""
     of = number_of_redirects(crawl)
     if of < FEW:
         return None
-    home = {url: pages for url, pages in redirect_targets(crawl).items() if urlsplit(url).path in ("", "/")}
-    pages = sum(home.values())
+    own, targets = {host_of(url) for url in crawl.start_urls}, redirect_targets(crawl)
+    home = [url for url in targets if urlsplit(url).path in ("", "/") and host_of(url) in own]
+    pages = sum(targets[url] for url in home)
     if not is_most(pages, of):
         return None
-    lead = pages_of(crawl).filter(outcome=Outcome.REDIRECT, redirect_to__in=home)
-    return Evidence(pages, of, first_of(lead))
+    return Evidence(pages, of, first_of(site_pages(crawl).filter(outcome=Outcome.REDIRECT, redirect_to__in=home)))
 
 
 def _unlinked(crawl: Crawl) -> Evidence | None:

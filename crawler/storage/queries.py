@@ -53,6 +53,11 @@ def all_rows(crawl: UUID) -> QuerySet[Page]:
     return Page.objects.filter(crawl_id=crawl, id__gt=0).order_by("id")
 
 
+def site_pages(crawl: Crawl) -> QuerySet[Page]:
+    """The pages of the site, without sitemaps and links to other sites."""
+    return Page.objects.filter(crawl=crawl, kind=PAGE)
+
+
 def start_pages(crawl: Crawl) -> QuerySet[Page]:
     """By their keys, which have an index. Not for crawls over lists, whose pages are all start pages."""
     return Page.objects.filter(crawl=crawl, kind=PAGE, key__in=[key_of(url) for url in crawl.start_urls])

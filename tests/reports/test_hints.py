@@ -76,6 +76,14 @@ def test_redirects_that_lead_home() -> None:
     assert told(crawl) == {"redirects-home": (12, 13, f"{SITE}/gone-0")}
 
 
+def test_redirects_to_the_home_pages_of_other_sites_are_none() -> None:
+    crawl = crawl_with()
+    make(crawl, "/", 200)
+    for at in range(12):
+        moved(crawl, f"/go-{at}", f"https://partner-{at}.test/")
+    assert told(crawl) == {}
+
+
 def test_a_sitemap_that_names_ten_times_what_links_reach() -> None:
     crawl = crawl_with(sitemaps=True)
     make(crawl, "/", 200)

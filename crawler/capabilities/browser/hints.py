@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import Min
-
 from crawler.capabilities.browser.options import RenderOptions
 from crawler.core.options.of_capabilities import NEVER
 from crawler.core.text.controls import by_surface
@@ -19,12 +17,12 @@ SHARE = 10  # a tenth of the pages with a response
 def _need_scripts(crawl: Crawl) -> Evidence | None:
     if RenderOptions.of(crawl.chosen).render != NEVER:
         return None
-    found = ScriptPage.objects.filter(crawl=crawl)
-    pages = found.count()
-    if not pages:
+    found = ScriptPage.objects.filter(crawl=crawl).values("page_id")
+    first = Page.objects.filter(pk__in=found).order_by("id").first()
+    if first is None:
         return None
+    pages = found.count()
     of = sum(number for status, number in crawl.tallies.statuses.items() if status.startswith("2"))
-    first = Page.objects.get(pk=found.aggregate(first=Min("page_id"))["first"])
     is_start = not crawl.source and start_pages(crawl).filter(pk=first.pk).exists()
     if not is_start and (pages < FEWEST or SHARE * pages < of):
         return None

@@ -11,7 +11,6 @@ from crawler.capabilities.browser.page_load import FAILED
 from crawler.core.options.of_capabilities import NEVER
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, PageLoad
-from crawler.reports.catalogue.page_queries import site_pages
 from crawler.reports.catalogue.report import (
     Cells,
     CellType,
@@ -25,6 +24,7 @@ from crawler.reports.catalogue.report import (
     RowList,
     page_column,
 )
+from crawler.storage.queries import site_pages
 
 _RENDERED = by_surface(command="--render auto", page="“Render in a browser”", api='`render` "auto"')
 

@@ -13,10 +13,9 @@ from crawler.reports.hints import (
     first_of,
     is_most,
     number_of_redirects,
-    pages_of,
     redirect_targets,
 )
-from crawler.storage.queries import start_pages
+from crawler.storage.queries import site_pages, start_pages
 
 _LOGIN_PATH = re.compile(
     r"/(?:log[-_]?in|sign[-_]?in|sign[-_]?on|sso|auth|authenticate|authorize|session/new)(?:[/.;]|$)", re.IGNORECASE
@@ -30,7 +29,7 @@ def _behind_login(crawl: Crawl) -> Evidence | None:
         return None
     responses, denied = sum(crawl.tallies.statuses.values()), crawl.tallies.statuses.get("401", 0)
     if is_most(denied, responses):
-        return Evidence(denied, responses, first_of(pages_of(crawl).filter(http_status=401)))
+        return Evidence(denied, responses, first_of(site_pages(crawl).filter(http_status=401)))
     if not number_of_redirects(crawl):
         return None
     targets = {url: pages for url, pages in redirect_targets(crawl).items() if _LOGIN_PATH.search(url)}

@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet, Sum
 from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
-from crawler.reports.catalogue.page_queries import answer, site_pages
+from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import (
     PAGES,
     RESPONSE,
@@ -24,6 +24,7 @@ from crawler.reports.catalogue.report import (
     RowList,
     page_column,
 )
+from crawler.storage.queries import site_pages
 
 OPEN, UNSAID = "open", "unsaid"  # parts of pages without an outcome, and without a type
 _BYTES = ReportColumn("bytes", "Bytes", CellType.BYTES)

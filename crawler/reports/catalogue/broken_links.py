@@ -15,7 +15,7 @@ from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
-from crawler.reports.catalogue.page_queries import answer, chunked, site_pages
+from crawler.reports.catalogue.page_queries import answer, chunked
 from crawler.reports.catalogue.report import (
     RESPONSE,
     Cells,
@@ -31,6 +31,7 @@ from crawler.reports.catalogue.report import (
     page_column,
 )
 from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
+from crawler.storage.queries import site_pages
 
 _CHECKED = by_surface(
     command="--externals check", page="“Links to other sites: check each of them once”", api='`externals` "check"'

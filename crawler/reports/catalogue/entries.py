@@ -25,8 +25,8 @@ from crawler.reports.catalogue import (
     performance,
     titles,
 )
-from crawler.reports.catalogue.page_queries import site_pages
 from crawler.reports.catalogue.report import Report
+from crawler.storage.queries import site_pages
 
 REPORTS: tuple[Report, ...] = (
     broken_links.BROKEN_LINKS,

@@ -14,7 +14,6 @@ from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.breakdowns import part_of
-from crawler.reports.catalogue.page_queries import site_pages
 from crawler.reports.catalogue.report import (
     PAGES,
     Cells,
@@ -27,6 +26,7 @@ from crawler.reports.catalogue.report import (
     RowDetail,
     RowList,
 )
+from crawler.storage.queries import site_pages
 
 
 @dataclass

@@ -11,12 +11,7 @@ from django.db.models import Case, CharField, Count, Q, QuerySet, Value, When
 from crawler.core.pages.outcomes import ERROR_RESPONSES, ERRORS, FAILURES, SUCCESSES, Outcome
 from crawler.models import Crawl
 from crawler.reports import result_cache
-from crawler.reports.catalogue.page_queries import (
-    IS_CANONICAL_ELSEWHERE,
-    IS_NOINDEX,
-    answer,
-    site_pages,
-)
+from crawler.reports.catalogue.page_queries import IS_CANONICAL_ELSEWHERE, IS_NOINDEX, answer
 from crawler.reports.catalogue.report import (
     PAGES,
     RESPONSE,
@@ -32,6 +27,7 @@ from crawler.reports.catalogue.report import (
     RowList,
     page_column,
 )
+from crawler.storage.queries import site_pages
 
 REASONS = {
     "error": "responds with an error",

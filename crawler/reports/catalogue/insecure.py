@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.db.models import Q
 
 from crawler.models import Crawl
-from crawler.reports.catalogue.page_queries import HAS_FACTS, IS_HTML, site_pages
+from crawler.reports.catalogue.page_queries import HAS_FACTS, IS_HTML
 from crawler.reports.catalogue.report import (
     Cells,
     CellType,
@@ -19,6 +19,7 @@ from crawler.reports.catalogue.report import (
     ReportTable,
     page_column,
 )
+from crawler.storage.queries import site_pages
 
 _PAGE, _LOADS = page_column("url"), ReportColumn("loads", "Loads over http", CellType.URL)
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q
 
 from crawler.models import Crawl, PageFacts
-from crawler.reports.catalogue.page_queries import IS_HTML, site_pages
+from crawler.reports.catalogue.page_queries import IS_HTML
 from crawler.reports.catalogue.report import (
     Cells,
     CellType,
@@ -21,6 +21,7 @@ from crawler.reports.catalogue.report import (
     RowDetail,
     RowList,
 )
+from crawler.storage.queries import site_pages
 
 _PAGE = ReportColumn("page", "On the page", CellType.URL)
 _WRITTEN, _PROBLEM = ReportColumn("written", "Written as"), ReportColumn("problem", "What is wrong")

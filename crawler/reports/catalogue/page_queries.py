@@ -10,11 +10,11 @@ from django.db.models import F, Q, QuerySet
 
 from crawler.core.html.page_metadata import NOINDEX
 from crawler.core.pages.outcomes import SUCCESSES
-from crawler.core.protocol.messages import PAGE
 from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import HTML
 from crawler.models import Crawl, Page
 from crawler.reports import text
+from crawler.storage.queries import site_pages
 
 PAGES_PER_QUERY = 500
 
@@ -22,11 +22,6 @@ IS_HTML = Q(outcome__in=SUCCESSES, content_type__in=sorted(HTML))
 HAS_FACTS = Q(facts__insecure__isnull=False)  # not `words`, which is NULL when not counted
 IS_NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
 IS_CANONICAL_ELSEWHERE = Q(facts__canonical__gt="") & ~Q(facts__canonical=F("url"))
-
-
-def site_pages(crawl: Crawl) -> QuerySet[Page]:
-    """The pages of the site, without sitemaps and links to other sites."""
-    return Page.objects.filter(crawl=crawl, kind=PAGE)
 
 
 def html_pages(crawl: Crawl) -> QuerySet[Page]:

@@ -14,7 +14,7 @@ from crawler.core.pages.page_field import Unit, ValueType
 from crawler.core.pages.page_fields import FIELDS
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
-from crawler.reports.catalogue.page_queries import site_pages
+from crawler.storage.queries import site_pages
 
 Cell = str | int | None
 Cells = tuple[Cell, ...]

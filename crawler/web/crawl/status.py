@@ -75,6 +75,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         progress["receipt"] = masked_receipt(progress["receipt"])
     notices = notice_rows(crawl, in_full=in_full)
     over = crawl.is_over
+    odd = progress["receipt"]["hints"] if over else hints_of(crawl)
     letters = list(dead_letters(crawl)[:MAX_LISTED])
     orphaned = list(orphans(crawl)[:MAX_LISTED]) if over else []  # earlier, most pages of a sitemap would be orphans
     caught = traps.traps_of(crawl, MAX_LISTED)
@@ -83,7 +84,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
     alerts = _alerts(crawl, now, seen)
     lists = {
         "alerts": alerts,
-        "hints": [{"text": line, "tone": "warn"} for line in lines_of(hints_of(crawl), Surface.PAGE)],
+        "hints": [{"text": line, "tone": "warn"} for line in lines_of(odd, Surface.PAGE)],
         "answers": [{**bar, "share": f"{bar['share']:g}"} for bar in answer_bars(crawl)],
         "statuses": status_rows(progress["receipt"]["statuses"]),
         "skipped": skipped_rows(progress["receipt"]["skipped"]),
