@@ -90,7 +90,7 @@ def redirect_targets(crawl: Crawl) -> dict[str, int]:
 
 
 def _redirect_targets(crawl: Crawl) -> dict[str, int]:
-    rows = site_pages(crawl).filter(outcome=Outcome.REDIRECT).order_by()
+    rows = site_pages(crawl).filter(outcome=Outcome.REDIRECT).exclude(redirect_to="").order_by()
     targets = Counter[str]()
     for url, pages in rows.values_list("redirect_to").annotate(Count("id")).iterator(chunk_size=2000):
         targets[url.partition("?")[0]] += pages

@@ -84,6 +84,12 @@ def test_redirects_to_the_home_pages_of_other_sites_are_none() -> None:
     assert told(crawl) == {}
 
 
+def test_redirects_without_a_target_lead_nowhere() -> None:
+    crawl = crawl_with()
+    many(crawl, 12, 302)
+    assert told(crawl) == {}
+
+
 def test_a_sitemap_that_names_ten_times_what_links_reach() -> None:
     crawl = crawl_with(sitemaps=True)
     make(crawl, "/", 200)
