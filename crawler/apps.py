@@ -1,4 +1,4 @@
-"""The app configuration: imports the operator's hooks, and registers system checks, the audit of account changes,
+"""The app configuration: loads what reads pages, and registers system checks, the audit of account changes,
 database session limits and the migration check; guards RQ's jobs."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class CrawlerConfig(AppConfig):
         from crawler.storage import database  # they need the models
 
         job_guard.install()
-        reader_names()  # a hook that cannot be imported stops the start
+        reader_names()  # one that cannot be loaded stops the start
         checks.register_all()
         account_changes.watch()
         database.apply_session_limits()

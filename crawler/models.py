@@ -335,7 +335,7 @@ class HookCalls(models.Model):
     errors = models.BigIntegerField(default=0)  # of these, calls that raised
     timeouts = models.BigIntegerField(default=0)  # of these, calls that took too long, or were not made for that reason
     last_error = models.TextField(default="")
-    fields = models.JSONField(default=dict)  # name -> type, of fields from `on_page`; see `core.pages.hook_calls`
+    fields = models.JSONField(default=dict)  # name -> type, of fields from `on_page`; see `core.pages.code_calls`
 
     class Meta:
         constraints: ClassVar = [

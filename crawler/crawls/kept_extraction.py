@@ -1,5 +1,5 @@
 """Extracts the fields of a crawl's pages again from the HTML that it kept, without a request: by its extraction rules
-or new ones, and by the hooks with `on_page`. Their links are not followed.
+or new ones, and by capabilities that read pages. Links are not followed.
 
 The row of the extraction says how far it has come. Its steps are a few pages each: they are read, then one transaction
 moves the row on, if it is still where it was, and replaces their fields. So a step may be repeated, or made by two
@@ -60,7 +60,6 @@ LOST_AFTER = timedelta(seconds=12)  # since it said so
 
 _KEEP_HTML = by_surface(command="--keep html", page="“HTML” under “Content”", api='`keep` with "html"')
 NOTHING_KEPT = f"This crawl kept no HTML; start one that keeps it ({_KEEP_HTML})."
-NOTHING_TO_DO = "There is nothing to extract: give extraction rules, or name a hook with on_page in CRAWLER_HOOKS."
 
 
 def is_possible(options: CrawlOptions) -> bool:
@@ -81,7 +80,8 @@ def start(crawl: Crawl, rules: Sequence[FieldRule] = ()) -> KeptExtraction:
         changed = bool(rules) and tuple(rules) != options.fields
         options = msgspec.structs.replace(options, fields=tuple(rules)) if changed else options
         if not is_possible(options):
-            raise BadInput("fields", NOTHING_TO_DO)
+            others = "".join(f", or {reader.how}" for reader in page_readers())
+            raise BadInput("fields", f"There is nothing to extract: give extraction rules{others}.")
         if changed:
             row.options = options.to_plain()
             row.save(update_fields=["options"])
@@ -236,7 +236,7 @@ def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Re
         result = msgspec.structs.replace(result, facts=_extracted(html, page.url, rules))
     for page_reader in page_readers():
         result = page_reader.read(str(page.crawl_id), result, page.url, html)
-    return ExtractedFields(page.id, place, result.facts.fields, result.facts.notes, result.hooks)
+    return ExtractedFields(place, result)
 
 
 def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> PageMetadata:

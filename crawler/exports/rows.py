@@ -19,7 +19,7 @@ from crawler.core.pages.page_fields import EXPORTED, PARENT
 from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page, PageFacts
-from crawler.storage import hook_calls
+from crawler.storage import fields
 from crawler.storage.content.objects import ObjectMissing, Place, Reader
 from crawler.storage.page_tables import page_tables
 
@@ -49,24 +49,19 @@ RULE_TYPES = {
     "date": ValueType.DATE,
     "boolean": ValueType.BOOLEAN,
 }
-"""The types of the values of an extraction rule, see `core.extraction.rules.TYPES`, and of a hook."""
+"""The types of the values of an extraction rule, see `core.extraction.rules.TYPES`, and of further fields."""
 
 
 def columns_of(crawl: Crawl) -> tuple[ExportColumn, ...]:
     """The fields of a page, one column for each field the crawl extracts, and the notes on missing values."""
     found = {rule.name: _column(rule.name, rule.type, rule.many) for rule in crawl.chosen.fields}
-    for name, kind in hook_calls.types_of(crawl).items():  # a hook may replace what a rule found
+    for name, kind in fields.found_types(crawl).items():  # they may replace what a rule found
         found[name] = _column(name, kind)
     return (*PAGE_COLUMNS, *found.values(), *([ExportColumn(NOTES, ValueType.JSON)] if found else []))
 
 
 def _column(name: str, kind: str, many: bool = False) -> ExportColumn:
     return ExportColumn(column_name(name), RULE_TYPES.get(kind, ValueType.JSON), many)
-
-
-def fields_of(crawl: Crawl) -> list[str]:
-    """The names of the crawl's extraction rules, in their order, and of the fields that its hooks found."""
-    return list(dict.fromkeys([*(rule.name for rule in crawl.chosen.fields), *hook_calls.types_of(crawl)]))
 
 
 def column_name(field: str) -> str:
@@ -143,7 +138,7 @@ def rows(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[dict[str, Any
     has None for all its fields. An extracted field has the value of its rule: text, a number, a boolean, a list, or
     None; NOTES is an object, or None where nothing is missing.
     """
-    names = {field: column_name(field) for field in fields_of(crawl)}
+    names = {field: column_name(field) for field in fields.names_of(crawl)}
     pages = selected(crawl, **chosen).values(*_PAGE_LOOKUPS).iterator(chunk_size=CHUNK)
     while chunk := list(islice(pages, CHUNK)):
         yield from _rows_from(crawl, chunk, names)
@@ -151,7 +146,7 @@ def rows(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[dict[str, Any
 
 def page_rows(crawl: Crawl, page_ids: Sequence[int]) -> list[dict[str, Any]]:
     """The rows of some closed pages in the order given, those with noindex included."""
-    names = {field: column_name(field) for field in fields_of(crawl)}
+    names = {field: column_name(field) for field in fields.names_of(crawl)}
     found = Page.objects.filter(crawl=crawl, id__in=page_ids, status=Page.CLOSED)
     pages = {page["id"]: page for page in found.values(*_PAGE_LOOKUPS)}
     return list(_rows_from(crawl, [pages[id] for id in page_ids if id in pages], names))

@@ -105,8 +105,8 @@ class Delivery(models.Model):
     answer = models.TextField(default="")  # the receiver's response on success
     error = models.TextField(default="")  # of the last attempt
     again = models.BooleanField(default=False)  # a user had the notice sent again
-    place = models.IntegerField(default=0, db_default=0)  # of a hook: the call that is made or comes next
-    tries = models.SmallIntegerField(default=0, db_default=0)  # of a hook: how often that call was begun
+    place = models.IntegerField(default=0, db_default=0)  # of a subscriber: the call that is made or comes next
+    tries = models.SmallIntegerField(default=0, db_default=0)  # the same: how often that call was begun
 
     class Meta:
         verbose_name_plural = "deliveries"

@@ -24,6 +24,9 @@ class Subscriber:
     deliver: Callable[[Delivery], str | None]
     """Returns what was done in one line, or None if some of it is left for another attempt. Raises TransportError."""
 
+    left: Callable[[str], str]
+    """Address -> what `bin/crawl` says when it ends before such a delivery is made."""
+
 
 @cache
 def subscribers() -> tuple[Subscriber, ...]:

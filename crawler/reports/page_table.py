@@ -25,7 +25,7 @@ from crawler.core.text.quantities import DASH
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import text
 from crawler.reports.links import dead_letters, orphans
-from crawler.storage import hook_calls, queries
+from crawler.storage import fields, queries
 
 FIELD = "field:"  # before the name of an extraction rule, whose values are a column
 
@@ -111,19 +111,13 @@ COLUMNS = tuple(_column(field, field.column) for _, field in _COLUMN_FIELDS if f
 
 def columns_of(crawl: Crawl) -> tuple[TableColumn, ...]:
     """All columns of this crawl's table: page fields, and one for each extracted field."""
-    return (*COLUMNS, *(TableColumn(FIELD + name, name, partial(_field, name)) for name in field_names(crawl)))
+    return (*COLUMNS, *(TableColumn(FIELD + name, name, partial(_field, name)) for name in fields.names_of(crawl)))
 
 
 def shown_columns(crawl: Crawl, chosen: Sequence[str]) -> list[TableColumn]:
     """The chosen columns that exist, or the default ones; always in the same order."""
     known = columns_of(crawl)
     return [column for column in known if column.name in chosen] or [column for column in known if column.is_default]
-
-
-def field_names(crawl: Crawl) -> list[str]:
-    """The names of the crawl's extraction rules, and of the fields that its hooks found."""
-    rules = (str(rule["name"]) for rule in crawl.options.get("fields", ()))
-    return list(dict.fromkeys([*rules, *hook_calls.types_of(crawl)]))
 
 
 def facts_of(pages: Sequence[Page]) -> dict[int, PageFacts]:

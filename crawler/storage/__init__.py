@@ -15,5 +15,4 @@ response_cache  stored HTTP responses
 database        whether the tables fit this version; timeouts of PostgreSQL sessions
 bulk            one statement for many rows
 fields          replaces extracted fields of closed pages
-hook_calls      counts calls of hooks
 """

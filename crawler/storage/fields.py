@@ -1,16 +1,17 @@
-"""Replaces the extracted fields of pages that are closed, in a transaction that begins by locking the crawl's row."""
+"""The fields that were extracted from pages: which a crawl has, and their replacement by other ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from crawler.core.pages.code_calls import merged
 from crawler.core.pages.content_formats import HTML
-from crawler.core.pages.hook_calls import HookCall
-from crawler.models import Crawl, PageFacts
-from crawler.storage import hook_calls
+from crawler.core.protocol.messages import PageResult
+from crawler.core.protocol.page_readers import page_readers
+from crawler.models import Crawl, HookCalls, PageFacts
 from crawler.storage.bulk import Statement
 from crawler.storage.sql import as_json
 
@@ -27,11 +28,22 @@ _REPLACE = Statement(
 class ExtractedFields:
     """What was extracted from the kept HTML of one page."""
 
-    page: int
     place: list[Any]  # of the HTML, as the page's row named it
-    fields: Mapping[str, Any]
-    notes: Mapping[str, str]
-    calls: tuple[HookCall, ...] = ()
+    result: PageResult
+
+
+def found_types(crawl: Crawl) -> dict[str, str]:
+    """The fields that users' own code found in the crawl, with their types, in alphabetical order."""
+    types: dict[str, str] = {}
+    for fields in HookCalls.objects.filter(crawl=crawl).order_by("hook").values_list("fields", flat=True):
+        types = merged(types, fields)
+    return dict(sorted(types.items()))
+
+
+def names_of(crawl: Crawl) -> list[str]:
+    """The names of the crawl's extraction rules, in their order, and of the fields that users' own code found."""
+    rules = (str(rule["name"]) for rule in crawl.options.get("fields", ()))
+    return list(dict.fromkeys([*rules, *found_types(crawl)]))
 
 
 def lock(crawl: UUID) -> None:
@@ -42,7 +54,14 @@ def lock(crawl: UUID) -> None:
 def replace(crawl: UUID, readings: Sequence[ExtractedFields]) -> None:
     """Replace the fields of these pages, within the caller's transaction, which has locked the crawl's row. A page that
     was fetched again since its HTML was read keeps the fields it has."""
-    known = dict(PageFacts.objects.filter(page_id__in=[one.page for one in readings]).values_list("page_id", "kept"))
-    current = [one for one in readings if known.get(one.page, {}).get(HTML) == one.place]
-    _REPLACE.run([{"page": one.page, "fields": as_json(one.fields), "notes": as_json(one.notes)} for one in current])
-    hook_calls.store(crawl, (call for one in current for call in one.calls), hook_calls.ON_KEPT_PAGE)
+    ids = [one.result.id for one in readings]
+    known = dict(PageFacts.objects.filter(page_id__in=ids).values_list("page_id", "kept"))
+    current = [one.result for one in readings if known.get(one.result.id, {}).get(HTML) == one.place]
+    _REPLACE.run(
+        [
+            {"page": result.id, "fields": as_json(result.facts.fields), "notes": as_json(result.facts.notes)}
+            for result in current
+        ]
+    )
+    for reader in page_readers():
+        reader.store(crawl, current)

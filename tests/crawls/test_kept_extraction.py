@@ -9,6 +9,9 @@ from django.test import Client
 
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule
+from crawler.core.html.page_metadata import PageMetadata
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.messages import PageResult
 from crawler.crawls import kept_extraction
 from crawler.crawls.reconcile import scan
 from crawler.exports.rows import columns_of, rows
@@ -206,8 +209,9 @@ def test_a_page_with_which_workers_die_is_left_out_and_the_others_are_not(
 @pytest.mark.site(PAGES)
 def test_a_page_that_was_fetched_again_meanwhile_keeps_its_fields(kept: Bench) -> None:
     facts = PageFacts.objects.get(crawl=kept.crawl, page__url__endswith="/kettle")
-    reading = fields.ExtractedFields(facts.page_id, ["another object", 0, 1], {"heading": "old"}, {})
-    fields.replace(kept.crawl.id, [reading])
+    old = PageMetadata(fields={"heading": "old"})
+    result = PageResult(id=facts.page_id, attempt=1, outcome=Outcome.SUCCESS, facts=old)
+    fields.replace(kept.crawl.id, [fields.ExtractedFields(["another object", 0, 1], result)])
     assert extracted(kept)["/kettle"] == {"heading": "A kettle"}
 
 

@@ -165,7 +165,7 @@ def test_chosen_pages_of_another_crawl_are_not_told() -> None:
 
 
 def test_extracted_fields_are_columns_behind_the_others_and_never_hide_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.exports.rows.fields_of", lambda crawl: ["price", "title"])
+    monkeypatch.setattr("crawler.storage.fields.names_of", lambda crawl: ["price", "title"])
     crawl = make_crawl()
     page = make_page(crawl, "http://site.test/", title="A page")
     PageFacts.objects.create(page_id=page.id, crawl=crawl, fields={"price": 3.5, "title": ["a", "b"]})
@@ -175,7 +175,7 @@ def test_extracted_fields_are_columns_behind_the_others_and_never_hide_one(monke
 
 
 def test_behind_the_fields_it_is_said_why_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.exports.rows.fields_of", lambda crawl: ["price", "field_notes"])
+    monkeypatch.setattr("crawler.storage.fields.names_of", lambda crawl: ["price", "field_notes"])
     crawl = make_crawl()
     for path, notes in (("a", {"price": "it is no number"}), ("b", {})):
         page = make_page(crawl, f"http://site.test/{path}")

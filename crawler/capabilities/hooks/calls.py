@@ -18,7 +18,7 @@ from django.db import connections
 
 from crawler import conf
 from crawler.capabilities.hooks.loading import Hook
-from crawler.core.pages.hook_calls import MAX_ERROR
+from crawler.core.pages.code_calls import MAX_ERROR
 from crawler.core.text.sanitize import one_line
 from crawler.http.with_timeout import call_with_timeout
 

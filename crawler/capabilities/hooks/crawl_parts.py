@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Sum
 
-from crawler.core.options.events import HOOK
+from crawler.capabilities.hooks.loading import TRANSPORT
 from crawler.models import Crawl, Delivery, HookCalls
 from crawler.reports import text
 from crawler.reports.crawl_parts import CrawlMetric, CrawlPart, Row
@@ -17,7 +17,7 @@ def calls_of(crawl: Crawl) -> list[HookCalls]:
 
 def has_pending_calls(crawl: Crawl) -> bool:
     """Whether calls of `on_closed` or `on_finished` are still to be made."""
-    return Delivery.objects.filter(notice__crawl=crawl, transport=HOOK, state=Delivery.PENDING).exists()
+    return Delivery.objects.filter(notice__crawl=crawl, transport=TRANSPORT, state=Delivery.PENDING).exists()
 
 
 def of_all_crawls() -> dict[tuple[str, ...], int]:

@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from crawler import conf
 
+TRANSPORT = "hook"  # of deliveries to them; the address is the name of the class
+
 ON_PAGE, ON_CLOSED, ON_FINISHED = "on_page", "on_closed", "on_finished"
 METHODS = (ON_PAGE, ON_CLOSED, ON_FINISHED)
 MAX_HOOKS = 8  # a page may wait for each of them

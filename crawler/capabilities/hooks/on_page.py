@@ -10,7 +10,7 @@ import msgspec
 
 from crawler.capabilities.hooks.calls import call
 from crawler.capabilities.hooks.loading import ON_PAGE, Hook, with_method
-from crawler.core.pages.hook_calls import HookCall, plain_fields, type_of
+from crawler.core.pages.code_calls import CodeCall, plain_fields, type_of
 from crawler.core.protocol.added_links import with_links
 from crawler.core.protocol.messages import PageResult
 from crawler.hooks import Found, PageSeen, Response
@@ -35,13 +35,13 @@ class PageHooks:
     def applied(self, result: PageResult, url: str, html: bytes, *, kept: bool = False) -> PageResult:
         """The result of an HTML page with what the hooks found. `html` is in UTF-8."""
         response = Response(result.http_status or 0, result.headers, html, result.fetched_at, kept)
-        calls, fields, links, follow = list[HookCall](), dict(result.facts.fields), list[str](), True
+        calls, fields, links, follow = list[CodeCall](), dict(result.facts.fields), list[str](), True
         for hook in self.hooks:
             page = PageSeen(result.id, self.crawl, url, result.title, dict(fields), result.links)
             called = call(hook, ON_PAGE, _checked, page, response)
             found = called.value or Found()
             types = {name: type_of(value) for name, value in found.fields.items()}
-            calls.append(HookCall(hook=hook.name, error=called.error, timed_out=called.timed_out, fields=types))
+            calls.append(CodeCall(name=hook.name, error=called.error, timed_out=called.timed_out, fields=types))
             fields.update(found.fields)
             links += found.links
             follow = follow and found.follow
@@ -50,7 +50,7 @@ class PageHooks:
         result = with_links(result, url, links)
         if not follow:  # they stay among the page's links, for reports
             result = msgspec.structs.replace(result, links=())
-        return msgspec.structs.replace(result, hooks=tuple(calls))
+        return msgspec.structs.replace(result, code_calls=tuple(calls))
 
 
 def _checked(returned: Any) -> Found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from crawler.capabilities.hooks import counts
 from crawler.capabilities.hooks.loading import ON_PAGE, names_with
 from crawler.capabilities.hooks.on_page import PageHooks
 from crawler.core.protocol.messages import PageResult
@@ -14,4 +15,12 @@ def _read(crawl: str, result: PageResult, url: str, html: bytes) -> PageResult:
     return PageHooks.of(crawl).applied(result, url, html, kept=True)
 
 
-PAGE_READERS = (PageReader(partial(names_with, ON_PAGE), _read),)
+PAGE_READERS = (
+    PageReader(
+        title="the hooks",
+        how="name a hook with on_page in CRAWLER_HOOKS",
+        names=partial(names_with, ON_PAGE),
+        read=_read,
+        store=partial(counts.store, method=counts.ON_KEPT_PAGE),
+    ),
+)

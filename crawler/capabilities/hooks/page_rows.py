@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from crawler.capabilities.hooks import counts
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PageResult
-from crawler.storage import hook_calls
 from crawler.storage.page_rows import PageRows
 
 
 def _store(crawl: UUID, closings: Sequence[PageResult], found: Sequence[Discovery]) -> None:
-    hook_calls.store(crawl, (call for result in closings for call in result.hooks))
+    counts.store(crawl, closings)
 
 
 PAGE_ROWS = (PageRows(_store),)

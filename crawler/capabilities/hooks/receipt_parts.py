@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.capabilities.hooks.crawl_parts import calls_of
+from crawler.capabilities.hooks.loading import ON_PAGE
 from crawler.models import Crawl
 from crawler.reports.receipt_parts import ReceiptPart
-from crawler.storage.hook_calls import ON_PAGE
 
 COUNTS = ("calls", "errors", "timeouts")
 

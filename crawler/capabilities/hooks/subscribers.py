@@ -13,18 +13,18 @@ from typing import Any
 
 from django.db import IntegrityError
 
+from crawler.capabilities.hooks import counts
 from crawler.capabilities.hooks.calls import call
-from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, Hook, loaded, names_with
+from crawler.capabilities.hooks.loading import ON_CLOSED, ON_FINISHED, TRANSPORT, Hook, loaded, names_with
 from crawler.core.errors import TransportError
-from crawler.core.options.events import ENDS, HOOK, PREFIX, Event
-from crawler.core.pages.hook_calls import HookCall
+from crawler.core.options.events import ENDS, PREFIX, Event
+from crawler.core.pages.code_calls import CodeCall
 from crawler.crashpoints import crash_point
 from crawler.hooks import CrawlFinished, PageClosed
 from crawler.models import Delivery, Notice, Page, PageFacts
 from crawler.notices import outbox
 from crawler.notices.subscribers import Subscriber
 from crawler.queueing import queues
-from crawler.storage import hook_calls
 
 MAX_TRIES = 3  # of one call whose worker dies
 ATTEMPT_S = 1.0  # after this no further call is made in this attempt
@@ -45,13 +45,13 @@ def make(delivery: Delivery) -> str | None:
     total = len(delivery.notice.pages) if method == ON_CLOSED else 1
     made, is_complete = _made(delivery, hook, method, total)
     with suppress(IntegrityError):  # the crawl was deleted meanwhile
-        hook_calls.add(delivery.notice.crawl_id, hook.name, method, made)
+        counts.add(delivery.notice.crawl_id, hook.name, method, made)
     return f"{method} was called for {total}" if is_complete else None
 
 
-def _made(delivery: Delivery, hook: Hook, method: str, total: int) -> tuple[list[HookCall], bool]:
+def _made(delivery: Delivery, hook: Hook, method: str, total: int) -> tuple[list[CodeCall], bool]:
     """The calls of this attempt, and whether none is left."""
-    made, ends, tries = list[HookCall](), time.monotonic() + ATTEMPT_S, delivery.tries + 1
+    made, ends, tries = list[CodeCall](), time.monotonic() + ATTEMPT_S, delivery.tries + 1
     for place, given in _given(delivery.notice, method, delivery.place, total):
         if made and (time.monotonic() >= ends or queues.is_stopping()):
             outbox.note_call(delivery.id, place, tries=0)
@@ -59,10 +59,10 @@ def _made(delivery: Delivery, hook: Hook, method: str, total: int) -> tuple[list
         outbox.note_call(delivery.id, place, tries)
         crash_point("hook: call noted")
         if tries > MAX_TRIES:
-            made.append(HookCall(hook=hook.name, error=f"its worker died {MAX_TRIES} times during this call"))
+            made.append(CodeCall(name=hook.name, error=f"its worker died {MAX_TRIES} times during this call"))
         elif given is not None:
             called = call(hook, method, bool, given)
-            made.append(HookCall(hook=hook.name, error=called.error, timed_out=called.timed_out))
+            made.append(CodeCall(name=hook.name, error=called.error, timed_out=called.timed_out))
         crash_point("hook: called")
         tries = 1
     return made, True
@@ -111,4 +111,8 @@ def _closed(notice: Notice, ids: Sequence[int]) -> dict[int, PageClosed]:
     }
 
 
-SUBSCRIBERS = (Subscriber(HOOK, _addresses, make),)
+def _left(address: str) -> str:
+    return f"Calls of the hook {address} are left; the next worker makes them."
+
+
+SUBSCRIBERS = (Subscriber(TRANSPORT, _addresses, make, _left),)

@@ -13,7 +13,7 @@ from crawler.capabilities.scrapy.driver import ScrapyEnded, ScrapyExited
 from crawler.capabilities.scrapy.options import SCRAPY, ScrapyOptions
 from crawler.capabilities.scrapy.settings import USUAL, fixed_settings
 from crawler.core.pages.cache_policy import conditions
-from crawler.core.pages.hook_calls import MAX_ERROR, HookCall, plain_fields, type_of
+from crawler.core.pages.code_calls import MAX_ERROR, CodeCall, plain_fields, type_of
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.protocol.added_links import with_links
 from crawler.core.protocol.messages import PageResult, PageTask
@@ -138,7 +138,10 @@ class ScrapyStep(PageStep):
         visit.result = msgspec.structs.replace(
             result,
             facts=msgspec.structs.replace(result.facts, fields={**result.facts.fields, **fields}),
-            hooks=(*result.hooks, HookCall(hook=self._spider, error="; ".join(errors)[:MAX_ERROR], fields=types)),
+            code_calls=(
+                *result.code_calls,
+                CodeCall(name=self._spider, error="; ".join(errors)[:MAX_ERROR], fields=types),
+            ),
             link_notes={link: said for link, said in links.items() if said},
         )
 

@@ -22,9 +22,6 @@ class Event(StrEnum):
     TEST = "crawl.test"  # a user tests a channel
 
 
-HOOK = "hook"
-"""The transport of deliveries to the operator's hooks; their address is the name of the class."""
-
 ENDS = (Event.FINISHED, Event.FAILED, Event.CANCELLED)
 """Exactly one of these ends each round of a crawl."""
 

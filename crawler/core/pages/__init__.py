@@ -6,7 +6,7 @@ page_fields   the fields of a page: one entry each, for exports, API, table and 
 page_query    filters, sorting and keyset cursors of the page table
 placement     priority and time of pages that users add
 content_formats  the formats in which content is kept
-hook_calls    calls of hooks, as results and tables have them
+code_calls    calls of users' own code, as results and tables have them
 graph         pages and links as a graph, redirect chains
 traps         endless series of URLs
 cache_policy  which responses may be used again (RFC 9111)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.hook_calls import HookCall
+from crawler.core.pages.code_calls import CodeCall
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PAGE, PageResult, PageTask
 
@@ -37,7 +37,7 @@ def uses_cache(options: CrawlOptions) -> bool:
     return options.revisit or options.response_ttl is not None
 
 
-def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[str] = ()) -> bytes:
+def cache_partition(options: CrawlOptions, sent: bytes = b"", readers: Sequence[str] = ()) -> bytes:
     """The partition key of the cache: crawls share responses only if they agree in all of these.
 
     1. The credentials, headers and proxy they send (`sent`): a private response stays private.
@@ -45,7 +45,7 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[st
     3. Whether they obey robots.txt: a response fetched against it must not reach a crawl that obeys it.
     4. Which links of a page they skip.
     5. Whether they compute a simhash: a response cached without one would never get it.
-    6. Which fields they extract from a page, and which hooks (`hooks`) look at it.
+    6. Which fields they extract from a page, and what else reads it (`readers`).
     7. In which formats they keep content.
     8. The user agent, if they chose one, and whether they accept any certificate.
 
@@ -62,8 +62,8 @@ def cache_partition(options: CrawlOptions, sent: bytes = b"", hooks: Sequence[st
         *([options.user_agent] if options.user_agent else []),
         *([True] if options.ignore_tls_errors else []),
     )
-    is_usual = own == (b"", [], True, False, False, ()) and not hooks
-    own = (*own, tuple(hooks)) if hooks else own
+    is_usual = own == (b"", [], True, False, False, ()) and not readers
+    own = (*own, tuple(readers)) if readers else own
     return b"" if is_usual else blake2b(msgspec.msgpack.encode(own), digest_size=32).digest()
 
 
@@ -101,7 +101,7 @@ def cached_part(result: PageResult) -> PageResult:
         sitemaps=(),
         etag="",
         last_modified="",
-        hooks=tuple(HookCall(hook=call.hook, fields=call.fields, reused=True) for call in result.hooks),
+        code_calls=tuple(CodeCall(name=call.name, fields=call.fields, reused=True) for call in result.code_calls),
     )
 
 

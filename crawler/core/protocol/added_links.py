@@ -1,4 +1,4 @@
-"""Links that are not in a page's HTML: from scripts, hooks and spiders."""
+"""Links that are not in a page's HTML, but that a script or users' own code has found."""
 
 from __future__ import annotations
 

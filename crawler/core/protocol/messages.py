@@ -27,7 +27,7 @@ from crawler import registry
 from crawler.core.errors import NewerMessage
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
 from crawler.core.html.page_metadata import PageMetadata
-from crawler.core.pages.hook_calls import HookCall
+from crawler.core.pages.code_calls import CodeCall
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.result_fields import ResultField, extended
@@ -149,7 +149,7 @@ class _PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
     lane_reason: str = field(default="", name="rendering")  # why it took a slot lane
     needs_lane: str = field(default="", name="needs_browser")  # why it is to take one: this is no result yet
-    hooks: tuple[HookCall, ...] = ()  # that were called with the page
+    code_calls: tuple[CodeCall, ...] = field(default=(), name="hooks")  # with the page
     certificate_error: str = ""  # why the server's certificate is not trusted, if it was accepted anyway
     process_ended: bool = field(default=False, name="engine_ended")  # one that the worker started, which had the page
     link_notes: dict[str, str] = field(default_factory=dict, name="spider_requests")  # link -> its `PageTask.note`

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from uuid import UUID
 
 from crawler import registry
 from crawler.core.protocol.messages import PageResult
@@ -14,12 +15,19 @@ from crawler.core.protocol.messages import PageResult
 class PageReader:
     """One capability's."""
 
+    title: str  # of what reads pages, for users
+    how: str  # a user has pages read by it
+
     names: Callable[[], tuple[str, ...]]
     """Of what reads pages now, in this order. A cached response that others have read is not used."""
 
     read: Callable[[str, PageResult, str, bytes], PageResult]
     """Called with the crawl, the result of a page whose HTML was kept, its URL and its HTML in UTF-8; returns the
     result with what was read."""
+
+    store: Callable[[UUID, Sequence[PageResult]], None]
+    """Called with the crawl and such results, in the transaction that stores their fields, which has locked the
+    crawl's row."""
 
 
 @cache

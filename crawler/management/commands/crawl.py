@@ -9,7 +9,6 @@ from typing import Any
 from crawler import conf
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
-from crawler.core.options.events import HOOK
 from crawler.core.protocol.completion import State
 from crawler.crawls import control
 from crawler.crawls.change import LOGIN_FIELDS, change
@@ -24,7 +23,8 @@ from crawler.management.display import display_for
 from crawler.management.inputs import credentials_of, login_fields_of
 from crawler.management.list_input import load
 from crawler.management.waiting import CrawlWait, Stop, WaitEnd, stop_signals, wait_for_notices
-from crawler.models import Crawl
+from crawler.models import Crawl, Delivery
+from crawler.notices.subscribers import subscribers
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from crawler.reports import text
@@ -160,11 +160,8 @@ class Command(CrawlerCommand):
         """Wait for the notices: this process may own the workers that send them."""
         with stop.gently():
             untried = wait_for_notices(crawl, stop)
-            for hook in sorted({delivery.address for delivery in untried if delivery.transport == HOOK}):
-                self.say(f"Calls of the hook {hook} are left; the next worker makes them.")
-            others = (delivery for delivery in untried if delivery.transport != HOOK)
-            for address in dict.fromkeys(address_shown(delivery, in_full=True) for delivery in others):
-                self.say(f"The notice to {address} was not sent yet; the next worker sends it.")
+            for line in dict.fromkeys(map(_undelivered, untried)):
+                self.say(line)
 
     def _judge_starts(self, crawl: Crawl) -> int:
         troubled = troubled_start_pages(crawl)
@@ -191,6 +188,13 @@ def check_workers() -> None:
             "They would crawl without them, so nothing was started: restart bin/up with these settings (after a change "
             "of .env, too), or leave them out.",
         )
+
+
+def _undelivered(delivery: Delivery) -> str:
+    for subscriber in subscribers():
+        if subscriber.transport == delivery.transport:
+            return subscriber.left(delivery.address)
+    return f"The notice to {address_shown(delivery, in_full=True)} was not sent yet; the next worker sends it."
 
 
 def _to_go_on(crawl: Crawl) -> str:

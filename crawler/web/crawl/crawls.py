@@ -25,6 +25,7 @@ from crawler.core.access.permissions import Right
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
 from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.protocol.completion import State
+from crawler.core.protocol.page_readers import page_readers
 from crawler.core.url_lists.reader import ColumnChoice
 from crawler.crawls import kept_extraction
 from crawler.crawls.import_urls import load_list
@@ -227,6 +228,7 @@ def detail_page(
             for part in crawl_parts()
         ],
         "can_extract": kept_extraction.is_possible(crawl.chosen),
+        "readers": page_readers(),
         **sharing_of(request.user, crawl),
     }
     if not context["locked"] and crawl.state != State.LOADING:

@@ -15,7 +15,7 @@ from crawler.capabilities.browser.page_load import PageLoad, Resource
 from crawler.core.errors import NewerMessage
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.page_metadata import PageMetadata
-from crawler.core.pages.hook_calls import HookCall
+from crawler.core.pages.code_calls import CodeCall
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import (
@@ -149,7 +149,9 @@ REPORT = SliceReport(
                 console=("Uncaught Error: x",),
                 requests=(Resource("http://example.com/x.js", "script", 404, 120, 31, "an error", "failed"),),
             ),
-            hooks=(HookCall(hook="my_hooks.Prices", error="an error", timed_out=True, fields={"price": "number"}),),
+            code_calls=(
+                CodeCall(name="my_hooks.Prices", error="an error", timed_out=True, fields={"price": "number"}),
+            ),
             certificate_error="its certificate has expired",
             process_ended=True,
             link_notes={"http://example.com/c": "{}"},

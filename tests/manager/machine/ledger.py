@@ -12,9 +12,10 @@ from msgspec import structs
 from redis import Redis
 
 from crawler import conf
+from crawler.capabilities.hooks.loading import TRANSPORT
 from crawler.capabilities.scrapy.options import SCRAPY
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.events import ENDS, HOOK, Event
+from crawler.core.options.events import ENDS, Event
 from crawler.core.options.of_capabilities import AUTO
 from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
@@ -335,7 +336,7 @@ class Ledger:
             return
         assert crawl.is_over, "the crawl never ended"
         assert not Delivery.objects.filter(notice__crawl=self.id, state=Delivery.PENDING).exists()
-        sent = Delivery.objects.filter(notice__crawl=self.id).exclude(transport=HOOK)
+        sent = Delivery.objects.filter(notice__crawl=self.id).exclude(transport=TRANSPORT)
         delivered = {str(told) for told in sent.values_list("id", flat=True)}
         assert delivered <= self._world.delivered()
         self._hooks_were_called(crawl)
@@ -345,7 +346,7 @@ class Ledger:
     def _hooks_were_called(self, crawl: Crawl) -> None:
         """At least once for each page that was requested and each round, unless three workers died during a call; and
         what was found on a page is stored with it."""
-        calls = Delivery.objects.filter(notice__crawl=self.id, transport=HOOK)
+        calls = Delivery.objects.filter(notice__crawl=self.id, transport=TRANSPORT)
         if not calls.exists():
             return
         rounds = {-number for number in range(1, crawl.round + 1)}

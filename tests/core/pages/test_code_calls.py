@@ -1,8 +1,8 @@
-"""The types of a hook's fields are those of all values it ever found."""
+"""The types of the fields that users' code finds are those of all values it ever found."""
 
 import pytest
 
-from crawler.core.pages.hook_calls import BOOLEAN, JSON, MAX_COLUMNS, NUMBER, TEXT, UNKNOWN, merged, type_of
+from crawler.core.pages.code_calls import BOOLEAN, JSON, MAX_COLUMNS, NUMBER, TEXT, UNKNOWN, merged, type_of
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Calls of hooks as results and tables have them: which hook, whether it failed, the fields it found."""
+"""Calls of a user's own code with a page, such as a spider: which, whether it failed, the fields it found."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 MAX_ERROR = 300  # characters of an error
-MAX_COLUMNS = 50  # fields of one hook in a crawl that become columns; others are shown with their page only
+MAX_COLUMNS = 50  # fields of one class in a crawl that become columns; others are shown with their page only
 
 TEXT, NUMBER, BOOLEAN, JSON, UNKNOWN = "text", "number", "boolean", "json", ""
-"""The types of a hook's field. JSON: a list or an object, or values of several types."""
+"""The types of such a field. JSON: a list or an object, or values of several types."""
 
 
 MAX_FIELDS = 50  # the same
@@ -21,10 +21,10 @@ _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")  # as that of an extract
 _encode, _decode = msgspec.json.Encoder().encode, msgspec.json.decode
 
 
-class HookCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One call of `on_page`."""
+class CodeCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One call with a page."""
 
-    hook: str  # the class, as the settings name it
+    name: str = msgspec.field(name="hook")  # of the class, as settings or options name it
     error: str = ""  # one line; "" = it returned
     timed_out: bool = False
     fields: dict[str, str] = {}  # name -> type, of the fields it found
@@ -47,7 +47,7 @@ def type_of(value: Any) -> str:
 
 
 def merged(known: Mapping[str, str], further: Mapping[str, str]) -> dict[str, str]:
-    """The types of a hook's fields and of further values; at most the first MAX_COLUMNS."""
+    """The types of fields and of further values; at most the first MAX_COLUMNS."""
     types = dict(known)
     for name, kind in further.items():
         if name not in types and len(types) >= MAX_COLUMNS:
@@ -64,10 +64,10 @@ def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(name, str) or not _FIELD_NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name of a field: it begins with a letter and has letters, digits and _")
     if len(named) > MAX_FIELDS:
-        raise ValueError(f"it found {len(named)} fields; a page can have {MAX_FIELDS} of a hook")
+        raise ValueError(f"it found {len(named)} fields; a page can have {MAX_FIELDS}")
     encoded = _encode(named)
     if len(encoded) > MAX_BYTES:
-        raise ValueError(f"its fields have {len(encoded):,} bytes as JSON; a page can have {MAX_BYTES:,} of a hook")
+        raise ValueError(f"its fields have {len(encoded):,} bytes as JSON; a page can have {MAX_BYTES:,}")
     plain: dict[str, Any] = _decode(encoded)  # dates, decimals and dataclasses are what JSON makes of them
     msgspec.msgpack.encode(plain)  # an integer beyond 64 bits cannot be reported
     return plain
