@@ -1,6 +1,7 @@
 """What a user can do with a crawl.
 
 start        validate, insert the rows, wake the manager
+crawl_checks  what capabilities check of a crawl before it starts and while it runs
 credentials  whether a crawl's credentials may be sent, and where
 import_urls  start a crawl over a list of URLs of any length
 actions      what a user can do with a crawl's state, each once, for page, API and commands

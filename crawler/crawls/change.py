@@ -22,6 +22,7 @@ from crawler.core.options.catalogue import CHANGEABLE, CrawlOptions, check_optio
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
+from crawler.crawls.crawl_checks import crawl_checks
 from crawler.crawls.credentials import login_fields_of, resealed_login
 from crawler.crawls.start import encrypted_addresses
 from crawler.frontier.frontier import Frontier
@@ -104,7 +105,8 @@ def _wake(crawl: Crawl, sealed: str) -> None:
     frontier = Frontier(queues.connection(), str(crawl.id))
     try:
         if sealed != crawl.sealed:
-            frontier.logins.forget(sealed)  # before the tick, which deletes all keys if the crawl is over by now
+            for check in crawl_checks():  # before the tick, which deletes all keys if the crawl is over by now
+                check.credentials_changed(crawl.id, sealed)
         wake(frontier, crawl.site)
         ensure_poller()
     except RedisError as error:  # then `reconcile` does it; the session goes on until the site ends it

@@ -23,6 +23,7 @@ from crawler.core.options.events import Event
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import State, predecessors
 from crawler.crashpoints import crash_point
+from crawler.crawls.crawl_checks import crawl_checks
 from crawler.frontier.frontier import Frontier
 from crawler.models import NOT_OVER, Crawl, Disagreement, Schedule
 from crawler.notices.outbox import add_notice, request_delivery
@@ -88,6 +89,14 @@ def pause(crawl_id: UUID, reason: str = "") -> bool:
     return True
 
 
+def check_failures(crawl: Crawl) -> bool:
+    """Whether its pages can be requested, as far as capabilities know. Otherwise it is paused, with the reason."""
+    why = next(filter(None, (check.failure(crawl) for check in crawl_checks())), "")
+    if why and pause(crawl.id, why):
+        log.warning("crawl %s is paused: %s", crawl.id, why, extra=logs.of(crawl.id))
+    return not why
+
+
 def hold(crawl_id: UUID, until: datetime, *, may_notify: Callable[[], bool] = lambda: True) -> bool:
     """Pause a running crawl until then: its owner's daily page quota is exhausted, or capacity is short. `reconcile`
     resumes it after that time. True if this call paused it; only then `may_notify` is asked whether to notify users."""
@@ -116,8 +125,9 @@ def resume(crawl_id: UUID) -> bool:
     """Resume a paused crawl. True if this call resumed it; False while its owner's daily page quota is exhausted."""
     if _is_out_of_quota(crawl_id):
         return False
-    with suppress(RedisError):  # then no log-in can have failed
-        Frontier(queues.connection(), str(crawl_id)).logins.retry()
+    with suppress(RedisError):  # then nothing can have failed
+        for check in crawl_checks():
+            check.resumed(crawl_id)
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.PAUSED).first()
         if crawl is None:

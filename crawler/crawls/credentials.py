@@ -1,4 +1,4 @@
-"""The credentials of a crawl: whether they can be decrypted, whether they log in, and which hosts may get them.
+"""The credentials of a crawl: whether they can be decrypted, and which hosts may get them.
 
 `core.access.credentials` has the rules, `encryption` how they are stored and shown.
 """
@@ -9,36 +9,27 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-import msgspec
-
 from crawler import encryption, logs
 from crawler.core.access import credentials
 from crawler.core.errors import BadInput, SealBroken
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.controls import by_surface
 from crawler.core.urls.addresses import Proxy
-from crawler.core.urls.normalise import origin_of, parse_user_url
 from crawler.crawls import control
-from crawler.frontier.frontier import Frontier
+from crawler.crawls.crawl_checks import with_checks
 from crawler.http.guard import Guard, check_host
 from crawler.models import Crawl, Page
-from crawler.queueing import queues
 
 log = logging.getLogger(__name__)
 
-_LOGIN_URL = by_surface(command="--login-url", page="“Log-in form”", api="`login_url`")
-_LOGIN_FIELDS = by_surface(
-    command="such as --login-field user=ann --login-field password=env:PASSWORD",
-    page="“Fields of the log-in form”",
-    api="`login_fields`",
-)
+LOGIN_URL = by_surface(command="--login-url", page="“Log-in form”", api="`login_url`")
 HOSTS = by_surface(command="--host", page="“Further hosts”", api="`hosts`")
 
 OTHER_HOSTS_MESSAGE = (
     "They were given for other hosts than this crawl would send them to. Leave this out, and give them again."
 )
 NO_LOGIN_MESSAGE = (
-    f"This crawl does not log in. Leave it out, or start a crawl with the page of a log-in form ({_LOGIN_URL})."
+    f"This crawl does not log in. Leave it out, or start a crawl with the page of a log-in form ({LOGIN_URL})."
 )
 UNREADABLE_MESSAGE = (
     "They cannot be read any more, because SECRET_KEY was changed. Leave this out, and give them again."
@@ -55,31 +46,6 @@ def check_usable(guard: Guard, sealed: str) -> None:
         check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
 
 
-def with_login(options: CrawlOptions, sealed: str, own: Collection[str]) -> CrawlOptions:
-    """The options with the page of the log-in form as a normalised URL. BadInput if the crawl cannot log in: its page,
-    or the values of its fields, are missing, or it is not on one of the crawl's own hosts, which alone get them."""
-    has_fields = bool(encryption.opened(sealed).login_fields)
-    if has_fields and not options.login_url:
-        raise BadInput("login_url", f"There are values for a log-in form: give the page it is on, too ({_LOGIN_URL}).")
-    if options.login_check and not options.login_url:
-        raise BadInput("login_check", f"There is no log-in to check: give the page of its form, too ({_LOGIN_URL}).")
-    if not options.login_url:
-        return options
-    if not has_fields:
-        raise BadInput(
-            "login_fields",
-            f"Give the names and values of the log-in form's fields, too ({_LOGIN_FIELDS}).",
-        )
-    url = parse_user_url(options.login_url)
-    if not credentials.is_own(url, own):
-        raise BadInput(
-            "login_url",
-            f"{origin_of(url)} is not one of the crawl's own hosts, which alone get passwords. If it belongs to the "
-            f"site, add it as a further host ({HOSTS}).",
-        )
-    return msgspec.structs.replace(options, login_url=url)
-
-
 def resealed_login(crawl: Crawl, options: CrawlOptions, field: str, typed: Iterable[str] | None) -> str:
     """The crawl's credentials, encrypted anew for other options of its log-in, so that workers can tell what is
     outdated; with the log-in fields that a user typed ("name=value"), None = those it has. BadInput for `field` if the
@@ -93,7 +59,7 @@ def resealed_login(crawl: Crawl, options: CrawlOptions, field: str, typed: Itera
     if typed is not None:
         known = replace(known, login_fields=credentials.parse(login_fields=typed).login_fields)
     sealed = encryption.seal(known)
-    with_login(options, sealed, own_hosts_of(crawl))
+    with_checks(options, sealed, own_hosts_of(crawl))
     return sealed
 
 
@@ -125,16 +91,6 @@ def check_credentials(crawl: Crawl) -> bool:
             crawl.id,
             extra=logs.of(crawl.id),
         )
-    return False
-
-
-def check_login(crawl: Crawl) -> bool:
-    """Whether the crawl is logged in, or can be. Otherwise it is paused with the reason, which a fetch job left."""
-    why = Frontier(queues.connection(), str(crawl.id)).logins.failure() if crawl.chosen.login_url else ""
-    if not why:
-        return True
-    if control.pause(crawl.id, why):
-        log.warning("crawl %s is paused: %s", crawl.id, why, extra=logs.of(crawl.id))
     return False
 
 

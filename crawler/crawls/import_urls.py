@@ -35,7 +35,8 @@ from crawler.core.options.events import Event
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, ColumnChoice
-from crawler.crawls.credentials import HOSTS, check_usable, own_hosts, with_login
+from crawler.crawls.crawl_checks import with_checks
+from crawler.crawls.credentials import HOSTS, check_usable, own_hosts
 from crawler.crawls.start import checked_options, note_start, services_needed, wake_manager
 from crawler.http.guard import guard_of
 from crawler.models import Crawl
@@ -128,7 +129,7 @@ def load_list(
     options = checked_options(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
     check_usable(guard_of(options.private_hosts), sealed)
     _check_credential_hosts(options, sealed)
-    options = with_login(options, sealed, own_hosts((), options, listed=True))
+    options = with_checks(options, sealed, own_hosts((), options, listed=True))
     sign = _LoaderHeartbeat()
     items = entries_of(_pieces(stream, name, sign.beat), name, columns, max_bytes=conf.max_list_bytes())
     first = list(islice(items, LINES_PER_TRANSACTION))  # a list that is none is refused before anything is made

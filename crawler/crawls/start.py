@@ -26,7 +26,8 @@ from crawler.core.sitemaps.formats import initial_sitemaps
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crashpoints import crash_point
-from crawler.crawls.credentials import check_usable, own_hosts, with_login
+from crawler.crawls.crawl_checks import with_checks
+from crawler.crawls.credentials import check_usable, own_hosts
 from crawler.crawls.holds import shortage_of
 from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard, check_web_address, guard_of
@@ -101,9 +102,7 @@ def draft(
     for url in options.sitemap_urls:
         check_web_address(guard, url, "sitemap_urls")
     check_usable(guard, sealed)
-    options = with_login(options, sealed, own_hosts(start_urls, options))
-    if options.login_url:
-        check_web_address(guard, options.login_url, "login_url")
+    options = with_checks(options, sealed, own_hosts(start_urls, options), guard)
     return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner, sealed=sealed)
 
 

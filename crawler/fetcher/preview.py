@@ -14,11 +14,12 @@ from crawler.core.extraction import extractor
 from crawler.core.html import charsets
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.protocol.fetch_policy import FetchPolicy
+from crawler.core.protocol.fetch_policy import FetchPolicy, sent_values
 from crawler.core.robots.robots_txt import NOT_FETCHED, RobotsAnswer, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import normalise, origin_of, parse_user_url
-from crawler.crawls.credentials import check_usable, own_hosts, with_login
+from crawler.crawls.crawl_checks import with_checks
+from crawler.crawls.credentials import check_usable, own_hosts
 from crawler.crawls.start import checked_options
 from crawler.fetcher.page_step import CannotPrepare, prepare
 from crawler.fetcher.robots_check import RobotsDecision
@@ -61,8 +62,8 @@ def preview(
     sealed: str = "",
 ) -> Preview:
     """Apply the rules of these options to the page at the URL that a user typed. It is fetched as a crawl from
-    `start_urls` would fetch it: the same robots.txt check, address check, hosts that get the credentials, and log-in.
-    BadInput for invalid input; errors of the page are in the result."""
+    `start_urls` would fetch it: the same robots.txt check, address check, hosts that get the credentials, and what
+    the crawl does first. BadInput for invalid input; errors of the page are in the result."""
     url = parse_user_url(typed)
     options = checked_options(options, allow_private=allow_private)
     if not options.fields:
@@ -71,7 +72,7 @@ def preview(
     check_web_address(guard, url, "try_url")
     check_usable(guard, sealed)
     own = own_hosts(start_urls, options)
-    options = with_login(options, sealed, own)
+    options = with_checks(options, sealed, own)
     policy = _policy(options, own, sealed)
     with fetcher_for(policy, guard, REQUEST_TIMEOUT_S) as fetcher:
         ends = time.monotonic() + TOTAL_TIMEOUT_S
@@ -135,15 +136,9 @@ def _agent(options: CrawlOptions) -> str:
 
 def _policy(options: CrawlOptions, own: tuple[str, ...], sealed: str) -> FetchPolicy:
     return FetchPolicy(
-        user_agent=_agent(options),
-        obey_robots=options.obey_robots,
-        delay=0.0,
-        concurrency=1,
+        **sent_values(options) | {"user_agent": _agent(options), "delay": 0.0, "concurrency": 1},
         private_hosts=options.private_hosts,
         max_body_bytes=conf.max_body_bytes(),
         own_hosts=own if sealed else (),
         sealed=sealed,
-        ignore_tls_errors=options.ignore_tls_errors,
-        login_url=options.login_url,
-        login_check=options.login_check,
     )

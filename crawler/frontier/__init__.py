@@ -13,7 +13,6 @@ host_limiter        slots and delay of a host, over all workers and crawls
 host_state          state of hosts: Crawl-delay, throttle, response time; those that do not respond
 robots              cached robots.txt files
 proxy_health        proxies of a crawl that cannot be connected to
-logins              the session of a crawl that logs in, and its cookies
 capacity            free capacity of Redis
 inspect             read-only snapshot of a crawl and of hosts
 workload            what running crawls could request soon, by host

@@ -15,7 +15,6 @@ from crawler.core.protocol.counters import Watermark
 from crawler.frontier.host_state import UnresponsiveHosts
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
-from crawler.frontier.logins import Logins
 from crawler.frontier.queue_changes import QueueChanges
 from crawler.frontier.ready_queue import QueueItem, ReadyQueue
 from crawler.frontier.results import Results
@@ -47,7 +46,6 @@ class Frontier:
         self.leases = Leases(redis, self.keys, default_pace)
         self.results = Results(redis, self.keys)
         self.dead_letters = DeadLetters(redis, self.keys)
-        self.logins = Logins(redis, self.keys)
         self.unresponsive_hosts = UnresponsiveHosts(redis, self.keys)
 
     def queue_side(self) -> QueueSide:

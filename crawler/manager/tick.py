@@ -12,8 +12,8 @@ from crawler import clock
 from crawler.core.protocol.completion import CompletionCheck, State
 from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
-from crawler.crawls.control import clean_up
-from crawler.crawls.credentials import check_credentials, check_login
+from crawler.crawls.control import check_failures, clean_up
+from crawler.crawls.credentials import check_credentials
 from crawler.crawls.holds import check_capacity, check_room, enforce_quota, hold, note_shortage_from, retry_on_outage
 from crawler.crawls.reconcile import scan_when_due
 from crawler.frontier.frontier import Frontier
@@ -241,5 +241,5 @@ def _can_dispatch(context: TickContext, *, has_stored: bool) -> bool:
     """Checks the table again: the crawl may have been paused since this tick began."""
     enforce_quota(context.crawl)
     is_running = Crawl.objects.filter(id=context.id, state=State.RUNNING).exists()
-    may_log_in = is_running and check_credentials(context.crawl) and check_login(context.crawl)
-    return may_log_in and check_room(context.crawl) and check_capacity(context.crawl, has_stored=has_stored)
+    may_request = is_running and check_credentials(context.crawl) and check_failures(context.crawl)
+    return may_request and check_room(context.crawl) and check_capacity(context.crawl, has_stored=has_stored)

@@ -552,7 +552,7 @@ MUTATIONS = (
     Mutation(
         "login-again-and-again",
         "a page that shows the form right after the log-in for it pauses the crawl",
-        LUA + "login_shown.lua",
+        "crawler/capabilities/login/lua/login_shown.lua",
         "if times <= tonumber(ARGV[4]) then",
         "if times <= 3 then",
         "tests/capabilities/login/test_login.py::test_a_page_that_only_others_may_see_pauses_it_and_no_other_is_lost",
@@ -569,7 +569,7 @@ MUTATIONS = (
     Mutation(
         "earlier-password-sent-again",
         "a batch with a password that a user has changed does not log in",
-        LUA + "login_forget.lua",
+        "crawler/capabilities/login/lua/login_forget.lua",
         "redis.call('HSET', KEYS[2], 'outdated:' .. ARGV[1], 1)\n",
         "",
         "tests/capabilities/login/test_login.py::test_a_batch_with_the_earlier_password_does_not_send_it_any_more",

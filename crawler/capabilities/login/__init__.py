@@ -2,10 +2,12 @@
 
 options     its options
 hints       that a site asks for a log-in
+crawl_checks  whether a crawl can log in, before it starts and while it runs
 page_steps  requests pages within the session
+sessions    the session in Redis, with its cookies, for all workers
 keeper      keeps a crawl logged in
 forms       the forms of a page, and which one asks for a log-in
 form        requests, fills in and sends the log-in form
 """
 
-SEAMS = ("options", "hints", "page_steps")
+SEAMS = ("options", "hints", "crawl_checks", "page_steps")

@@ -6,6 +6,7 @@ import logging
 
 from crawler import encryption
 from crawler.capabilities.login.form import LoginFailed, LoginForm, LoginShown
+from crawler.capabilities.login.sessions import MAX_LOGINS_PER_HOUR, Logins, LoginState
 from crawler.clock import Clock
 from crawler.core.errors import SealBroken
 from crawler.core.pages.outcomes import Outcome
@@ -15,7 +16,6 @@ from crawler.core.urls.logout import is_logout_url
 from crawler.crashpoints import crash_point
 from crawler.fetcher.host_slot import HostSlot, RateLimited
 from crawler.fetcher.page_step import Fetch
-from crawler.frontier.logins import MAX_LOGINS_PER_HOUR, Logins, LoginState
 from crawler.http.client import HttpFetcher
 from crawler.http.cookies import Cookies
 from crawler.http.errors import RequestAborted

@@ -11,6 +11,7 @@ from crawler import encryption
 from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.capabilities.login.keeper import LoginKeeper, Session
 from crawler.capabilities.login.options import LoginOptions
+from crawler.capabilities.login.sessions import Logins
 from crawler.core.html import link_codec
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import PageResult, PageTask
@@ -32,7 +33,8 @@ class LoginStep(PageStep):
         if not LoginOptions.of(context.policy).login_url:
             return None
         if "login" not in context.shared:
-            context.shared["login"] = Session(context.policy, context.frontier.logins)
+            logins = Logins(context.frontier.redis, context.frontier.keys)
+            context.shared["login"] = Session(context.policy, logins)
         return cls(LoginKeeper(context.shared["login"], context.fetcher, context.slot, context.holder, context.now))
 
     @classmethod

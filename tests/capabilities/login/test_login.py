@@ -10,6 +10,7 @@ from crawler.capabilities.browser.result import Rendering
 from crawler.capabilities.browser.rules import RenderChoices
 from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.capabilities.login.keeper import Session
+from crawler.capabilities.login.sessions import MAX_TIMES_SHOWN, Logins, LoginState
 from crawler.core.access.credentials import parse
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
@@ -23,7 +24,6 @@ from crawler.crawls.start import start_crawl
 from crawler.encryption import seal, seal_cookies
 from crawler.fetcher.preview import preview
 from crawler.frontier.keys import CrawlKeys
-from crawler.frontier.logins import MAX_TIMES_SHOWN, Logins, LoginState
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import FetchResult
 from crawler.models import Crawl, Page
@@ -179,7 +179,7 @@ def test_while_another_worker_logs_in_again_no_page_is_requested_in_the_session_
     bench: Bench, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That one is killed in the middle of it, and its lock expires."""
-    monkeypatch.setattr("crawler.frontier.logins.LOCK_TTL_S", 2)
+    monkeypatch.setattr("crawler.capabilities.login.sessions.LOCK_TTL_S", 2)
     with LoginSite().serving() as site:
         crawl = start(site)
         while not site.shown_since_login:
@@ -208,7 +208,7 @@ def test_a_page_that_shows_the_form_in_one_batch_after_another_fails_the_log_in_
 
 
 def test_a_session_that_ends_again_and_again_pauses_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.frontier.logins.MAX_LOGINS_PER_HOUR", 3)
+    monkeypatch.setattr("crawler.capabilities.login.sessions.MAX_LOGINS_PER_HOUR", 3)
     with LoginSite(session_pages=2).serving() as site:
         crawl = start(site)
         bench.work()

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from crawler import clock, conf
 from crawler.capabilities.browser import page_steps
+from crawler.capabilities.login import sessions
 from crawler.capabilities.scrapy import driver
 from crawler.core.pages import traps
 from crawler.core.pages.outcomes import Outcome
@@ -23,7 +24,6 @@ from crawler.core.politeness import host_rules
 from crawler.crawls import delete, reconcile
 from crawler.fetcher import connection_slot, host_slot, loop, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
-from crawler.frontier import logins
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.manager import collect, dispatch, idle_poller
@@ -135,7 +135,7 @@ class Machine:
             token_hex=lambda size: drawn.randbytes(size).hex(),
             randbelow=lambda most: drawn.randrange(most) if most > 1 else 0,
         )
-        for module in (queues, dispatch, manage, logins):
+        for module in (queues, dispatch, manage, sessions):
             self.patches.setattr(module, "secrets", secrets)
         self.workers.come()
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from typing import NamedTuple, cast
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 from redis import Redis
 
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.scripts import run
+
+_LUA = Path(__file__).resolve().parent / "lua"
 
 LOCK_TTL_S = 10  # a worker that dies while it logs in is replaced after this
 MAX_LOGINS_PER_HOUR = 60  # a site that ends sessions more often does so for a reason
@@ -65,7 +68,7 @@ class Logins:
     def save(self, state: LoginState, sealed: str) -> int:
         """Store the cookies of this session. The new revision; 0 = others were stored meanwhile, -1 = the session is
         another one."""
-        return int(run(self._redis, "login_save", [self._keys.login], [state.session, state.revision, sealed]))
+        return int(self._run("login_save", [self._keys.login], [state.session, state.revision, sealed]))
 
     def acquire_lock(self, token: str) -> bool:
         """True if the worker with this token is to log in; others wait for the session."""
@@ -98,7 +101,7 @@ class Logins:
         """A page shows the log-in form in this session. False if the log-in has failed: the worker has just logged in
         for this page, or it has shown the form MAX_TIMES_SHOWN times without a response between them."""
         most = 0 if is_of_this_page else MAX_TIMES_SHOWN - 1
-        return int(run(self._redis, "login_shown", [self._keys.login], [session, page, why, most])) != 2
+        return int(self._run("login_shown", [self._keys.login], [session, page, why, most])) != 2
 
     def forget_shown(self, page: int) -> None:
         """The page was fetched in the end."""
@@ -118,12 +121,13 @@ class Logins:
     def forget(self, sealed: str) -> None:
         """A user has changed the log-in: end the session, and a log-in under way. Batches that got these credentials,
         encrypted, do not log in any more; credentials that are encrypted later differ, even with the same values."""
-        run(self._redis, "login_forget", [self._keys.login_lock, self._keys.login], [_digest(sealed)])
+        self._run("login_forget", [self._keys.login_lock, self._keys.login], [_digest(sealed)])
 
     def _end(self, token: str, session: str, sealed: str, why: str) -> bool:
-        return bool(
-            run(self._redis, "login_end", [self._keys.login_lock, self._keys.login], [token, session, sealed, why])
-        )
+        return bool(self._run("login_end", [self._keys.login_lock, self._keys.login], [token, session, sealed, why]))
+
+    def _run(self, script: str, keys: list[str], args: list[Any]) -> Any:
+        return run(self._redis, script, keys, args, _LUA)
 
 
 def _digest(sealed: str) -> str:

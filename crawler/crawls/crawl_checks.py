@@ -1,0 +1,43 @@
+"""What capabilities check of a crawl: before it is started, and before its pages are handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from uuid import UUID
+
+from crawler import registry
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.http.guard import Guard
+from crawler.models import Crawl
+
+
+@dataclass(frozen=True)
+class CrawlCheck:
+    """One capability's."""
+
+    options: Callable[[CrawlOptions, str, Collection[str], Guard | None], CrawlOptions]
+    """Called before a crawl is started, with its options, its credentials, encrypted, and its own hosts, which alone
+    get them; returns the options as they are stored. With a guard, addresses are judged, too. Raises BadInput."""
+
+    failure: Callable[[Crawl], str]
+    """Why none of its pages can be requested until a user resumes it, for users; "" = they can."""
+
+    resumed: Callable[[UUID], None]
+    """Called when a user resumes the crawl, before its pages are handed out. Raises RedisError."""
+
+    credentials_changed: Callable[[UUID, str], None]
+    """Called with the crawl and the credentials, encrypted, that it had before. Raises RedisError."""
+
+
+@cache
+def crawl_checks() -> tuple[CrawlCheck, ...]:
+    return registry.entries("crawl_checks", CrawlCheck)
+
+
+def with_checks(options: CrawlOptions, sealed: str, own: Collection[str], guard: Guard | None = None) -> CrawlOptions:
+    """See `CrawlCheck.options`."""
+    for check in crawl_checks():
+        options = check.options(options, sealed, own, guard)
+    return options
