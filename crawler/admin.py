@@ -303,7 +303,7 @@ class TrapAdmin(LargeTableAdmin):
     list_select_related = ["crawl"]
     search_fields = ["pattern"]
     ordering = ["-id"]
-    exclude = ["key", "seen_values"]
+    exclude = ["key", "evidence"]
 
 
 class MaskedAddress:

@@ -29,6 +29,7 @@ __all__ = [
     "AnswersTotal",
     "ApiToken",
     "AuditEntry",
+    "BranchCounts",
     "Channel",
     "Crawl",
     "Delivery",
@@ -260,12 +261,6 @@ class PageFacts(models.Model):
     notes = models.JSONField(default=dict)  # name of a field -> why its value is missing or incomplete
     kept = models.JSONField(default=dict)  # content format -> [object, offset, length], or why it is not stored
 
-    class Meta:
-        indexes: ClassVar = [
-            # The condition is always true: only queries that state it use this index, see `crawler.storage.variants`.
-            models.Index(fields=["crawl", "digest", "page"], condition=models.Q(page__gt=0), name="facts_same_text"),
-        ]
-
     def __str__(self) -> str:
         return f"facts of page {self.page_id}"
 
@@ -370,7 +365,7 @@ class KeptExtraction(models.Model):
 
 
 class Trap(models.Model):
-    """A crawler trap, or the counters of a URL pattern that may become one. See `core.pages.traps`."""
+    """A crawler trap, or the counters of a URL pattern that may become one. See `capabilities.traps`."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="traps")
@@ -381,7 +376,7 @@ class Trap(models.Model):
     quarantined = models.BigIntegerField(default=0)  # pages closed as a trap
     left_out = models.BigIntegerField(default=0)  # further pages, which have no row
     released = models.BooleanField(default=False)  # a user released it: these pages are crawled
-    seen_values = models.JSONField(default=dict)  # parameter -> digests of its values, until it is judged
+    evidence = models.JSONField(default=dict, db_column="seen_values")  # why it is one; {} = it is none
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="trap_once_per_crawl")]
@@ -390,9 +385,18 @@ class Trap(models.Model):
         return f"{self.reason}: {self.pattern}"
 
 
+class BranchCounts(models.Model):
+    """The counts of a crawl's branches, see `capabilities.traps.branches`."""
+
+    crawl = models.OneToOneField(Crawl, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    counts = models.BinaryField()  # msgpack
+
+    def __str__(self) -> str:
+        return f"branches of {self.crawl_id}"
+
+
 class VaryingPart(models.Model):
-    """A query parameter or path segment whose value may make no difference to the text of pages. See
-    `core.urls.variants`."""
+    """Of workers of an earlier version, which may run beside this one; a later version deletes this table."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="varying_parts")
@@ -413,7 +417,7 @@ class VaryingPart(models.Model):
 
 
 class PageVariants(models.Model):
-    """The pages whose URLs differ only in one varying part, counted as `core.urls.variants.Variants` says."""
+    """The same."""
 
     id = models.BigAutoField(primary_key=True)
     part = models.ForeignKey(VaryingPart, on_delete=models.CASCADE, db_index=False, related_name="variants")

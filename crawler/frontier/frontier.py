@@ -164,7 +164,7 @@ class Frontier:
         keys = self.keys
         self.seen.clear()
         unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark, keys.proxies]
-        unused += [keys.login, keys.login_lock, keys.login_count]
+        unused += [keys.login, keys.login_lock, keys.login_count, keys.said, keys.listening]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

@@ -220,6 +220,16 @@ class CrawlKeys:
         return self._key("login-count")
 
     @property
+    def said(self) -> str:
+        """string: bits for what the crawl's pages said, see `capabilities.traps.memory`"""
+        return self._key("said")
+
+    @property
+    def listening(self) -> str:
+        """string with a TTL of an hour: fetch jobs are to tell what pages say"""
+        return self._key("listening")
+
+    @property
     def met(self) -> str:
         """set: hosts whose throttle this crawl has helped to learn, or has tried without it"""
         return self._key("met")

@@ -17,7 +17,6 @@ from crawler.core.protocol.discovery import (
     Discovery,
     Place,
     discoveries,
-    suspected,
     with_not_followed,
     with_tidied_keys,
 )
@@ -156,7 +155,7 @@ def _process_results(
     to_cache = select_cacheable(context, closings)
     new_keys = _possibly_new(context, found)
     new_keys = _insert_long_sitemaps(context, new_keys, found, now, between)
-    new = _check_traps(context, [found[key] for key in new_keys], places)
+    new = [found[key] for key in new_keys]
     on_closed = page_notifier(context.options, closings)
     rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
     requests += wasted_requests
@@ -249,15 +248,6 @@ def _insert_long_sitemaps(
         between()
     done = frozenset(early)
     return [key for key in unseen if key not in done]
-
-
-def _check_traps(context: TickContext, new: list[Discovery], places: Mapping[int, Place]) -> list[Discovery]:
-    """The same discoveries, with trap suspicions of their URLs. "Today" is the day the crawl was started, so that a
-    repeated check gives the same answer."""
-    if not context.options.traps:
-        return new
-    today, nowhere = context.crawl.created_at.date(), Place(0, 0)
-    return [suspected(page, places.get(page.parent_id or 0, nowhere).url, today) for page in new]
 
 
 def _complete_slices(context: TickContext, done: Sequence[SliceReport]) -> None:

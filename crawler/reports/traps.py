@@ -14,14 +14,15 @@ from crawler.storage import quarantine
 EXAMPLES = 3  # pages shown of each trap
 
 REASONS: dict[TrapReason, str] = {
-    TrapReason.REPEATED: "Paths that go round in circles",
-    TrapReason.LONGER: "URLs that grow from page to page",
-    TrapReason.SESSION: "URLs with a session id",
-    TrapReason.DATES: "A calendar without end",
-    TrapReason.SERIES: "Next pages without end",
-    TrapReason.FILTERS: "Filters combined in every way",
+    TrapReason.SILENT: "Pages that say nothing new",
     TrapReason.PARAMETER: "A parameter that makes no difference",
     TrapReason.SEGMENT: "A part of the path that makes no difference",
+    TrapReason.LONGER: "URLs that grow from page to page",
+    TrapReason.SERIES: "Next pages without end",
+    TrapReason.REPEATED: "Paths that go round in circles",
+    TrapReason.SESSION: "URLs with a session id",
+    TrapReason.DATES: "A calendar without end",
+    TrapReason.FILTERS: "Filters combined in every way",
 }
 """The title of each reason."""
 
@@ -37,6 +38,16 @@ class TrapReport:
     reason: str
     remedy: str  # "" = only releasing helps
     examples: tuple[Page, ...]
+
+    @property
+    def evidence(self) -> str:
+        """Why it is taken for one; "" = its reason says it all."""
+        match self.trap.evidence:
+            case {"pages": int(pages), "others": int(others), "by_words": by_words}:
+                kind = "had only words of" if by_words else "repeated"
+                return f"Its last {pages:,} pages {kind} what {others:,} others say."
+            case _:
+                return ""
 
     @property
     def number(self) -> str:

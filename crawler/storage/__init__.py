@@ -9,7 +9,6 @@ page_rows       what capabilities store of pages
 page_tables     their tables with a row for some pages
 queries         reads of page rows
 quarantine      counts of traps
-variants        learns which parts of URLs make no difference
 content         the content of pages, in Django's storage
 response_cache  stored HTTP responses
 database        whether the tables fit this version; timeouts of PostgreSQL sessions

@@ -7,7 +7,7 @@ crawl's row: a transaction that ends or reopens a crawl runs before it or after 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from uuid import UUID
@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.pages.outcomes import of_status as outcome_of
-from crawler.core.pages.traps import TrapReason
 from crawler.core.politeness.priorities import priority_of
 from crawler.core.protocol.completion import Limit, limit_of_time, limit_that_closed
 from crawler.core.protocol.counters import Tallies
@@ -32,6 +31,7 @@ from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.storage import page_rows, quarantine, queries, sql
 from crawler.storage.bulk import POSTGRESQL, is_among
 from crawler.storage.counters import CounterChange, change_of
+from crawler.storage.quarantine import Quarantine
 
 IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
 
@@ -263,13 +263,12 @@ def _note_lane_moves(crawl: UUID, moves: Sequence[PageResult], change: CounterCh
     sql.note_lane_reasons(news.values())
 
 
-def _set_aside(traps: Mapping[int, Sequence[int]], change: CounterChange) -> None:
-    """Close the open pages of traps (by id) that this transaction has learnt."""
-    for trap, pages in traps.items():
-        error = quarantine.MEANINGS[TrapReason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
-        for ids in _chunks(pages):
+def _set_aside(quarantines: Iterable[Quarantine], change: CounterChange) -> None:
+    """Close the open pages of traps that this transaction has found."""
+    for each in quarantines:
+        for ids in _chunks(each.pages):
             still_open = Page.objects.filter(id__in=ids, status=Page.OPEN)
-            closed = still_open.update(status=Page.CLOSED, outcome=Outcome.TRAP, error=error, trap_id=trap)
+            closed = still_open.update(status=Page.CLOSED, outcome=Outcome.TRAP, error=each.error, trap_id=each.trap_id)
             change.count_closed(Outcome.TRAP, closed)
 
 

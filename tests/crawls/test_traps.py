@@ -2,9 +2,8 @@
 
 import pytest
 
-from crawler.core.pages import traps
+from crawler.capabilities.traps import bounds, page_filters
 from crawler.core.protocol.counters import adds_up
-from crawler.core.urls import variants
 from crawler.crawls import reconcile
 from crawler.crawls import retry as verb
 from crawler.crawls.control import cancel, pause
@@ -14,19 +13,20 @@ from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
 from tests.site import Reply, page
 
+DEEP = "/" + "docs/" * (bounds.MAX_SEGMENTS + 1)
+"""The first path that is too deep."""
+
 LOOP = {
     "/": page("/a", "/docs/"),
     "/a": page(),
-    "/docs/": page("docs/"),
-    "/docs/docs/": page("docs/"),
-    "/docs/docs/docs/": page("docs/", "/found"),
-    "/docs/docs/docs/docs/": page("docs/"),
+    **{"/" + "docs/" * number: page("docs/") for number in range(1, bounds.MAX_SEGMENTS + 3)},
+    DEEP: page("docs/", "/found"),
     "/found": page(),
 }
 
 BUSY = {
     **LOOP,
-    "/": page("/docs/", "/busy"),
+    "/" + "docs/" * bounds.MAX_SEGMENTS: page("docs/", "/busy"),
     "/busy": lambda before: Reply(page(), status=200 if before else 503),
 }
 """The trap is found while a page is still waited for."""
@@ -48,11 +48,11 @@ def trapped(bench: Bench) -> Bench:
 
 @pytest.mark.site(LOOP)
 def test_it_ends_by_itself_and_is_reported(trapped: Bench) -> None:
-    assert paths(trapped, outcome="trap") == ["/docs/docs/docs/"]
+    assert paths(trapped, outcome="trap") == [DEEP]
     receipt = receipt_of(trapped.crawl)
     assert receipt["skipped"] == {"trap": 1}
     assert adds_up(receipt)
-    assert "/docs/docs/docs/" not in trapped.site.hits
+    assert DEEP not in trapped.site.hits
 
 
 @pytest.mark.site(LOOP)
@@ -60,7 +60,7 @@ def test_a_crawl_that_wants_no_quarantine_goes_to_the_end(bench: Bench) -> None:
     bench.start(traps=False)
     bench.work()
     assert not Trap.objects.exists()
-    assert "/docs/docs/docs/docs/" in bench.site.hits
+    assert f"{DEEP}docs/" in bench.site.hits
 
 
 @pytest.mark.site(LOOP)
@@ -149,17 +149,19 @@ def test_if_the_process_dies_after_the_commit_reconcile_goes_on(
     assert "/found" in trapped.site.hits
 
 
+FOLDERS = "/" + "img/" * bounds.MAX_SEGMENTS
+
 WIDE = {
-    "/": page("/late", *(f"/img/img/img/{number}" for number in range(5))),
-    "/late": lambda before: Reply(page("/img/img/img/4"), status=200 if before else 500),
-    **{f"/img/img/img/{number}": page() for number in range(5)},
+    "/": page("/late", *(f"{FOLDERS}{number}" for number in range(5))),
+    "/late": lambda before: Reply(page(f"{FOLDERS}4"), status=200 if before else 500),
+    **{f"{FOLDERS}{number}": page() for number in range(5)},
 }
 
 
 @pytest.mark.site(WIDE)
 def test_what_had_no_row_comes_back_where_it_is_found_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that was given up, and is sent again after the release, links to one of those that were left out."""
-    monkeypatch.setattr(traps, "MAX_QUARANTINED", 2)
+    monkeypatch.setattr(page_filters, "MAX_QUARANTINED", 2)
     bench.start()
     while not Trap.objects.filter(left_out=3).exists():
         bench.work(at_most=1)
@@ -167,30 +169,4 @@ def test_what_had_no_row_comes_back_where_it_is_found_again(bench: Bench, monkey
     Page.objects.filter(url__endswith="/late").update(due_at=0)
     bench.work()
     assert bench.state() == "finished"
-    assert [path for path in sorted(bench.site.hits) if "img" in path] == [f"/img/img/img/{n}" for n in (0, 1, 4)]
-
-
-def product(number: int) -> str:
-    """The first ones are sold out, and all of them lead to two others."""
-    text = "Sold out" if number < 25 else f"Product {number}"
-    others = "".join(f'<a href="/item?id={number * 2 + place}">more</a>' for place in (1, 2) if number < 100)
-    return f"<title>Shop</title><p>{text}</p>{others}"
-
-
-SHOP = {f"/item?id={number}": product(number) for number in range(201)}
-
-
-@pytest.mark.site(SHOP)
-def test_what_was_set_aside_by_mistake_flows_in_again_by_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variants, "MIN_REPEATS", 12)
-    bench.start("/item?id=0")
-    kept_out = 0
-    while bench.state() == "running":
-        bench.work(at_most=1)
-        kept_out = max(kept_out, len(paths(bench, outcome="trap")))
-    assert kept_out > 0, "nothing was set aside"
-    assert bench.state() == "finished"
-    assert set(bench.site.hits) >= set(SHOP)
-    assert not paths(bench, outcome="trap")
-    assert adds_up(receipt_of(bench.crawl))
-    assert not Disagreement.objects.exists()
+    assert [path for path in sorted(bench.site.hits) if "img" in path] == [f"{FOLDERS}{n}" for n in (0, 1, 4)]

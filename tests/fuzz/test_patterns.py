@@ -136,7 +136,7 @@ def test_it_would_find_a_bad_one() -> None:
     assert {
         "crawler.core.urls.normalise",
         "crawler.core.extraction.extractor",
-        "crawler.core.pages.traps._FORMS",
+        "crawler.capabilities.traps.novelty._WORD",
     } <= names
     assert len(names) > 50
     assert _is_steep(re.compile(r"\s*;"), " ", everywhere=True)

@@ -351,6 +351,7 @@ class TrapDetail(Schema):
 
     id: int
     reason: str
+    evidence: str = Field(description="Why its pages are taken for a trap; empty if the reason says it all.")
     pattern: str
     pages: int = Field(description="Pages of this pattern that were accepted.")
     quarantined: int = Field(description="Pages that were quarantined.")
@@ -383,6 +384,7 @@ def trap_of(caught: TrapReport) -> dict[str, Any]:
     return {
         "id": trap.pk,
         "reason": trap.reason,
+        "evidence": caught.evidence,
         "pattern": trap.pattern,
         "pages": trap.pages,
         "quarantined": trap.quarantined,
@@ -394,8 +396,9 @@ def trap_of(caught: TrapReport) -> dict[str, Any]:
 
 TRAP_EXAMPLE: dict[str, Any] = {
     "id": 3,
-    "reason": "dates",
-    "pattern": "/calendar/*/*",
+    "reason": "silent",
+    "evidence": "Its last 300 pages repeated what 1,450 others say.",
+    "pattern": "example.com/calendar/*/*",
     "pages": 24,
     "quarantined": 200,
     "left_out": 1204,

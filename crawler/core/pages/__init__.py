@@ -8,6 +8,6 @@ placement     priority and time of pages that users add
 content_formats  the formats in which content is kept
 code_calls    calls of users' own code, as results and tables have them
 graph         pages and links as a graph, redirect chains
-traps         endless series of URLs
+traps         why pages are kept out as an endless series
 cache_policy  which responses may be used again (RFC 9111)
 """

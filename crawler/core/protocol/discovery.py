@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from datetime import date
 
 import msgspec
 from msgspec.structs import replace
@@ -12,7 +11,6 @@ from crawler.core.html import link_codec
 from crawler.core.html.page_metadata import NOFOLLOW, recorded
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import Suspicion, suspect
 from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP, PageResult
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import key_of
@@ -44,7 +42,6 @@ class Discovery(msgspec.Struct, frozen=True):
     linked: bool = True
     in_sitemap: bool = False
     lastmod: str = ""
-    suspicion: Suspicion | None = None  # judged by the table's counts, see `crawler.storage.quarantine`
     trap_id: int | None = None
     note: str = ""  # see `PageTask.note`
     public_only: bool = False  # found on a page that may request no private address, see `core.access.reach`
@@ -94,15 +91,6 @@ def discoveries(
         known.add(link)
         if side is Side.OUTSIDE and options.externals != "ignore":
             yield _external(url, place.depth + 1, 0, result.id, rel, options)
-
-
-def suspected(page: Discovery, parent: str, today: date) -> Discovery:
-    """The same with the suspicion of its URL, found on `parent`. A page that is not requested needs none, nor does one
-    in a sitemap: a list is finite."""
-    if page.outcome is not None or page.kind != PAGE or page.in_sitemap:
-        return page
-    suspicion = suspect(page.url, page.depth, parent, today)
-    return page if suspicion is None else replace(page, suspicion=suspicion)
 
 
 def with_not_followed(result: PageResult, options: CrawlOptions) -> PageResult:

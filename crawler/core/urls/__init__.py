@@ -4,7 +4,6 @@ normalise     the one normal form of a URL (WHATWG), keys made from it, hosts as
 typed         web addresses as users type them, before they are normalised
 crawl_scope   which URLs belong to a crawl
 query_params  tracking parameters that are dropped
-variants      URLs that differ in a part without effect on the page
 addresses     network addresses, ports and proxies that may be used
 logout        links that end the session of a crawl
 special_addresses blocks of addresses that are not public, from IANA's registries

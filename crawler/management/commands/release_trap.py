@@ -81,6 +81,7 @@ def _plain(caught: TrapReport) -> dict[str, Any]:
     return {
         "trap": trap.pk,
         "reason": trap.reason,
+        "evidence": caught.evidence,
         "pattern": trap.pattern,
         "quarantined": trap.quarantined,
         "left_out": trap.left_out,

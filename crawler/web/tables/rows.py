@@ -58,7 +58,7 @@ def trap_row(caught: TrapReport) -> Row:
         "reason": caught.reason,
         "pattern": caught.trap.pattern,
         "examples": "\n".join([*(page.url for page in caught.examples), *filter(None, [caught.beyond])]),
-        "remedy": "" if caught.trap.released else caught.remedy,
+        "remedy": "" if caught.trap.released else f"{caught.evidence} {caught.remedy}".strip(),
         "number": caught.number,
         "tone": "calm" if caught.trap.released else "warn",
     }

@@ -7,8 +7,7 @@ import pytest
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.pages.traps import TrapReason
-from crawler.core.protocol.discovery import MAX_HOPS, Discovery, Place, discoveries, suspected, with_not_followed
+from crawler.core.protocol.discovery import MAX_HOPS, Discovery, Place, discoveries, with_not_followed
 from crawler.core.protocol.messages import EXTERNAL, PageResult
 from crawler.core.urls.crawl_scope import Scope
 
@@ -71,22 +70,6 @@ def test_a_redirect_to_the_same_page_with_a_session_id_is_followed_as_it_is() ->
 
 
 TODAY = date(2026, 11, 21)
-
-
-def test_a_page_is_told_what_it_is_suspected_of() -> None:
-    page = suspected(Discovery(f"{START}a/img/img/img", 1, 0, 7), START, TODAY)
-    assert page.suspicion is not None
-    assert page.suspicion.reason is TrapReason.REPEATED
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [{"kind": EXTERNAL}, {"in_sitemap": True}, {"outcome": Outcome.LIMIT}],
-    ids=["external", "in a sitemap", "not to be asked for"],
-)
-def test_others_are_not_suspected(facts: dict[str, Any]) -> None:
-    page = Discovery(f"{START}a/img/img/img", 1, 0, 7, **facts)
-    assert suspected(page, START, TODAY) is page
 
 
 def test_links_beyond_the_depth_limit_are_closed_at_once() -> None:

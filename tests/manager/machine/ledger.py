@@ -32,7 +32,7 @@ from tests.manager.machine.browser import WorldBrowser
 from tests.manager.machine.hooked import FOUND, Noting
 from tests.manager.machine.memory import left_of
 from tests.manager.machine.workers import Workers
-from tests.manager.machine.world import SHAPES, World, final_status, is_transient
+from tests.manager.machine.world import World, bound_of, final_status, is_transient
 
 
 class Row(NamedTuple):
@@ -193,7 +193,7 @@ class Ledger:
             case Outcome.ROBOTS:
                 return name.endswith("/secret")
             case Outcome.TRAP:
-                return name.startswith(tuple(SHAPES.values()))
+                return bound_of(name) is not None
             case Outcome.CRASHED:
                 has_process_of_its_own = options.engine == SCRAPY or self._browser.crashed[name] > 0
                 return row.deaths >= conf.max_attempts() or (has_process_of_its_own and asked_enough)
@@ -227,7 +227,8 @@ class Ledger:
         deepest = self.options.max_depth
         judged = [row for row in rows if deepest is None or (row.depth <= deepest and row.id not in self._let_in)]
         for trap in Trap.objects.filter(crawl=self.id):
-            ours = [row for row in judged if self._world.name(row.url).startswith(SHAPES[trap.reason])]
+            bounds = [(row, bound_of(self._world.name(row.url))) for row in judged]
+            ours = [row for row, bound in bounds if bound is not None and bound.reason == trap.reason]
             kept_out = [row for row in ours if row.outcome == Outcome.TRAP]
             assert (trap.quarantined, trap.pages) == (len(kept_out), len(ours) - len(kept_out)), trap
             assert trap.left_out == 0

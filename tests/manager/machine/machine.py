@@ -18,7 +18,7 @@ from crawler import clock, conf
 from crawler.capabilities.browser import page_steps
 from crawler.capabilities.login import sessions
 from crawler.capabilities.scrapy import driver
-from crawler.core.pages import traps
+from crawler.capabilities.traps import page_filters
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
 from crawler.crawls import delete, reconcile
@@ -41,7 +41,7 @@ from tests.manager.machine.hooked import Noting
 from tests.manager.machine.ledger import Excuses, Ledger
 from tests.manager.machine.stage import AtOnce, Stage
 from tests.manager.machine.workers import Workers
-from tests.manager.machine.world import World
+from tests.manager.machine.world import World, bound_of
 from tests.scrapy_twin import Scrapy
 
 MAX_ATTEMPTS = 3
@@ -117,8 +117,8 @@ class Machine:
             (additions, "open_again", self._opened_again_by(additions.open_again)),
             (dispatch, "_build_batches", self._built_by(dispatch._build_batches)),
             (writer, "release", self._released_by(writer.release)),
-            (traps, "COMBINATIONS", {2: 2, traps.FILTERS: 2}),
-            (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
+            (page_filters, "may_exceed", lambda url, depth: True),
+            (page_filters, "bound_of", lambda url, depth, parent: bound_of(self.world.name(url))),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
             (page_steps, "Renderer", self.browser),

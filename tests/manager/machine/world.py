@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from crawler.capabilities.traps.bounds import Bound
 from crawler.core.options.events import DEFAULT_EVENTS, Event
+from crawler.core.pages.traps import TrapReason
 from crawler.core.protocol.retries import TRANSIENT_STATUSES
 from tests.manager.machine.door import Door
 from tests.site import Reply, Request, Site, page
@@ -40,8 +42,13 @@ def _names(host: str, first: int, last: int) -> tuple[str, ...]:
 
 
 SHOP = tuple(f"north/shop?a={number}&b=1&c=1" for number in range(4))  # a trap from the third that is found on
-SHAPES = {"repeated": "north/img/", "filters": "north/shop"}
-"""The reason for a trap -> the beginning of the names it is about."""
+BOUNDS = {"north/img/": Bound(TrapReason.LONGER, "img"), "north/shop": Bound(TrapReason.SERIES, "shop", 2)}
+"""The beginning of the names of a trap."""
+
+
+def bound_of(name: str) -> Bound | None:
+    return next((bound for begin, bound in BOUNDS.items() if name.startswith(begin)), None)
+
 
 SHELLS = frozenset({"north/", "north/leaf2", "north/b", "north/busy", "north/new", "south/hub", "south/deep1"})
 """Pages that only a browser can read, in stories of crawls that look for such: their links are in scripts."""
@@ -93,7 +100,7 @@ PLAN: dict[str, Planned] = {
 PAGES = tuple(name for name, planned in PLAN.items() if planned.status == 200 and not planned.moved_to)
 """Those that a browser can show."""
 
-ADDABLE = tuple(name for name in PLAN if not name.startswith(tuple(SHAPES.values())))
+ADDABLE = tuple(name for name in PLAN if bound_of(name) is None)
 """The pages that users add: what they add is in no trap."""
 
 CHANGES: Mapping[str, tuple[Any, ...]] = {

@@ -1,0 +1,389 @@
+"""Branches of a site that no longer say anything new: the one rule for endless series.
+
+A branch is a set of URLs: those of a host, below a folder, of one path in which numbers do not count, or with one
+parameter. It is a trap when its latest pages said next to nothing that this crawl had not read before, and led to at
+least as many new pages of the same branch. A branching process whose mean offspring is below one dies out by itself
+(Harris, The Theory of Branching Processes, 1963, theorem I.6.1), so such a branch needs no rule.
+
+A parameter or folder with a new value in every link is found earlier: it makes no difference when pages that differ
+in this value alone say nothing new. One page for each rest of the URL is requested then.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import takewhile
+from zlib import crc32
+
+import msgspec
+from msgspec.structs import astuple
+
+from crawler.capabilities.traps.novelty import Said, hashes_of
+from crawler.core.pages.traps import TrapReason
+from crawler.core.urls.normalise import host_of
+
+SPAN = 100  # pages that are counted together
+SPANS = 8  # complete ones that are remembered of a branch
+GROWING_PAGES = 200  # nothing is known of a smaller branch
+GROWING_IN_TEN = 9  # new pages for ten: some of a chain fail, or another page finds them first
+READING_PAGES = 100  # of a growing branch, before its pages are read
+SILENT_PAGES = 300  # that were read, and of which hardly one said anything new
+SILENT_HOST_PAGES = 400  # a host is also the branch of everything else on it
+NEW_IN_HUNDRED = 2  # of these pages: a trap may show a notice, or a text that changes each day
+PART_PAGES = 60  # enough for a folder or path within a branch that was found silent
+SAME_PAGES = 100  # with a new value and a known rest of the URL
+WORDED_IN_SILENT = 6  # of so many silent pages, one must have had its words read, see `Span.soup`
+SOUP_IN_HUNDRED = 90
+SOUP_OFFSPRING_IN_TEN = 15  # honest pages may have known words only, but do not multiply for long
+
+LIVELY_PAGES = 100  # that say something new in LIVELY_IN_HUNDRED cases: reading rests for REST_PAGES
+LIVELY_IN_HUNDRED = 10
+REST_PAGES = 400
+
+MAX_BRANCHES = 200  # of a crawl; those that had no page for longest are forgotten
+RECENT_PAGES = 200  # of the crawl: a branch without a page among them does not grow now
+MAX_FOLDERS = 3  # levels
+MAX_PARAMETERS = 8  # of one URL
+
+
+class Span(msgspec.Struct, array_like=True):
+    """Counts of up to SPAN pages of a branch."""
+
+    pages: int = 0
+    grown: int = 0  # new pages of the branch that they led to
+    read: int = 0  # of the pages, those whose text was read
+    new: int = 0  # of these, those that said something new
+    worded: int = 0  # of these, those whose words were read
+    soup: int = 0  # of these, those with known words alone, most of which were never in this order
+
+
+class Branch(msgspec.Struct, array_like=True):
+    """The counts of one branch."""
+
+    spans: list[Span]  # the last one is incomplete
+    pages: int = 0
+    turn: int = 0  # pages of the crawl at its last one
+    same: int = 0  # pages with a new value of this parameter or folder, and a known rest of their URL
+    same_new: int = 0  # of these, those that said something new
+    was_silent: bool = False  # some of its folders or paths are traps: less evidence is enough for the others
+
+    def span(self) -> Span:
+        """The one for the next page."""
+        if self.spans[-1].pages >= SPAN:
+            self.spans = [*self.spans[-SPANS:], Span()]
+        return self.spans[-1]
+
+    def is_growing(self, pages: int = GROWING_PAGES, in_ten: int = GROWING_IN_TEN) -> bool:
+        """Whether at least so many of its latest pages led to as many new ones."""
+        latest = self.spans[-1 - GROWING_PAGES // SPAN :]
+        number = sum(span.pages for span in latest)
+        return number >= pages and sum(span.grown for span in latest) * 10 >= number * in_ten
+
+    def latest(self, pages: int) -> Span | None:
+        """The counts of its latest pages of which so many were read; None if fewer were."""
+        found = Span()
+        for span in reversed(self.spans):
+            found = Span(*(one + other for one, other in zip(astuple(found), astuple(span), strict=True)))
+            if found.read >= pages:
+                return found
+        return None
+
+    def is_silent(self, pages: int) -> bool:
+        """Whether so many of its latest pages said next to nothing new."""
+        found = self.latest(pages)
+        return found is not None and found.new * 100 <= found.read * NEW_IN_HUNDRED
+
+    def is_dull(self, pages: int) -> bool:
+        """Whether so many of its latest pages are of no use, in one way or the other."""
+        return self.is_silent(pages) or self.is_soup(pages)
+
+    def is_soup(self, pages: int) -> bool:
+        """Whether so many of its latest pages are made from one list of words."""
+        found = self.latest(pages)
+        if found is None or found.worded * WORDED_IN_SILENT < pages:
+            return False
+        return found.soup * 100 >= found.worded * SOUP_IN_HUNDRED and self.is_growing(
+            min(pages, GROWING_PAGES), SOUP_OFFSPRING_IN_TEN
+        )
+
+    @property
+    def read(self) -> int:
+        """How many of its latest pages were read."""
+        return sum(span.read for span in self.spans)
+
+    @property
+    def new(self) -> int:
+        """How many of these said something new."""
+        return sum(span.new for span in self.spans)
+
+    @property
+    def is_lively(self) -> bool:
+        """Whether many of its latest pages said something new, and not with known words alone."""
+        found = self.latest(LIVELY_PAGES)
+        return (
+            found is not None and found.new * 100 >= found.read * LIVELY_IN_HUNDRED and found.soup * 2 <= found.worded
+        )
+
+    @property
+    def makes_no_difference(self) -> bool:
+        return self.same >= SAME_PAGES and self.same_new * 100 <= self.same * NEW_IN_HUNDRED
+
+    def forget(self) -> None:
+        """What its pages said and led to: they belong to another branch that is a trap now."""
+        self.spans, self.same, self.same_new = [Span()], 0, 0
+
+
+class Branches(msgspec.Struct, array_like=True):
+    """What is known of the branches of a crawl."""
+
+    known: dict[str, Branch] = {}  # by pattern, the one with the latest page last
+    pages: int = 0  # of the crawl that were counted
+    read: int = 0  # of these, those whose text was read
+    rests_until: int = 0  # no text is read until `pages` is so large
+    had_traps: bool = False
+
+
+@dataclass(frozen=True)
+class ReadPage:
+    """A page that was closed now."""
+
+    url: str
+    said: Said | None  # None = its text was not read
+    led_to: Sequence[str] = ()  # new pages
+
+
+@dataclass(frozen=True)
+class TrapFinding:
+    """A branch that is a trap from now on."""
+
+    pattern: str
+    reason: TrapReason
+    pages: int  # latest pages of it that said nothing new
+    others: int  # pages of the crawl that were read
+    by_words: bool = False  # they have new sentences, of known words
+
+
+@dataclass
+class Memory:
+    """What the crawl has read and requested, as hashes. `look_up` returns those that are not stored yet; the caller
+    stores `taken` after the commit."""
+
+    look_up: Callable[[Collection[int]], Collection[int]]
+    taken: set[int] = field(default_factory=set)
+    _fresh: set[int] = field(default_factory=set)
+
+    def load(self, hashes: Iterable[int]) -> None:
+        if wanted := set(hashes) - self.taken:
+            self._fresh.update(self.look_up(wanted))
+
+    def is_fresh(self, loaded: int) -> bool:
+        return loaded in self._fresh
+
+    def take(self, loaded: Iterable[int]) -> int:
+        """The number of fresh ones; they are known from now on."""
+        fresh = self._fresh.intersection(loaded)
+        self._fresh -= fresh
+        self.taken |= fresh
+        return len(fresh)
+
+
+def branches_of(url: str) -> list[str]:
+    """The patterns of the branches of a normalised URL, as users see them: of its path, its parameters, its folders,
+    its host."""
+    host = host_of(url)
+    address, _, query = url.partition("?")
+    segments = address[address.index("/", 8) + 1 :].split("/")
+    names = [f"{host}/…?{name}=*" for name in _names(query.split("&"))] if query else []
+    if ";" in address:
+        names += [f"{host}/…;{name}=*" for segment in segments for name in _names(segment.split(";")[1:])]
+    starred = ["*" if any(map(str.isdigit, segment)) else segment for segment in segments]
+    path = starred if query or "*" in starred else [*starred[:-1], "*"]
+    levels = range(min(len(segments) - 1, MAX_FOLDERS), 0, -1)
+    folders = [f"{host}/{'/'.join(starred[:level])}/…" for level in levels]
+    return list(dict.fromkeys([f"{host}/{'/'.join(path)}", *names, *folders, f"{host}/…"]))
+
+
+def _names(pieces: Iterable[str]) -> list[str]:
+    """Of parameters with a value, each once."""
+    found = dict.fromkeys(name for name, _, value in (piece.partition("=") for piece in pieces) if name and value)
+    return list(found)[:MAX_PARAMETERS]
+
+
+def value_and_rest(url: str, pattern: str) -> tuple[int, int] | None:
+    """Hashes of the value that a URL of this branch has for its parameter, or as the next folder or file, and of the
+    rest of the URL. None for a path: it has no one value."""
+    _, mark, name = pattern.partition("/…")
+    if not mark:
+        return None
+    if name:
+        found = re.search(rf"[?&;]{re.escape(name[1:-1])}([^&;/?]*)", url)
+        if found is None:
+            return None
+        begin, end = found.span(1)
+    else:
+        begin = url.index("/", 8)
+        for _ in range(pattern.count("/")):
+            begin = url.find("/", begin) + 1
+        end = min(place for place in (url.find("/", begin), url.find("?", begin), len(url)) if place >= 0)
+    value, rest = url[begin:end], f"{url[:begin]}*{url[end:]}"
+    return crc32(f"value {pattern} {value}".encode()), crc32(f"rest {pattern} {rest}".encode())
+
+
+def likely_part(pattern: str) -> str:
+    """A text that every URL of the branch contains, for a query."""
+    before, mark, name = pattern.partition("/…")
+    return name[1:-1] if mark and name else f"{before.partition('*')[0]}"
+
+
+def learn(known: Branches, pages: Sequence[ReadPage], memory: Memory, ignored: Set[str]) -> list[TrapFinding]:
+    """Count these pages, and return the branches that are traps from now on. Pages in a branch of `ignored`, which is a
+    trap already or which a user has released, do not count."""
+    of_page = [(page, branches_of(page.url)) for page in pages]
+    memory.load(each for page, patterns in of_page for each in _hashes(page, patterns))
+    counted: list[Sequence[str]] = []
+    for page, patterns in of_page:
+        if ignored and not ignored.isdisjoint(patterns):
+            memory.take(_hashes(page, ()))
+        else:
+            counted.append(patterns)
+            _count(known, page, patterns, memory)
+    for pattern in list(known.known)[:-MAX_BRANCHES]:
+        del known.known[pattern]
+    found = _findings(known, counted)
+    known.had_traps = known.had_traps or bool(found)
+    return found
+
+
+def wants_text(known: Branches) -> bool:
+    """Whether to read the text of pages: while a branch grows, with rests if all that grow say much."""
+    if known.pages < known.rests_until:
+        return False
+    recent = takewhile(lambda each: each.turn > known.pages - RECENT_PAGES, reversed(known.known.values()))
+    growing = [branch for branch in recent if branch.is_growing(READING_PAGES)]
+    if growing and all(branch.is_lively for branch in growing):
+        known.rests_until = known.pages + REST_PAGES
+        for branch in growing:
+            branch.spans = [Span(span.pages, span.grown) for span in branch.spans]
+        return False
+    return bool(growing)
+
+
+def _hashes(page: ReadPage, patterns: Sequence[str]) -> Iterator[int]:
+    if page.said is not None:
+        yield from hashes_of(page.said)
+        for pattern in patterns:
+            yield from value_and_rest(page.url, pattern) or ()
+
+
+def _count(known: Branches, page: ReadPage, patterns: Sequence[str], memory: Memory) -> None:
+    known.pages += 1
+    said = page.said
+    led_to = [branches_of(url) for url in page.led_to]
+    lively = [branches for branches in led_to if not _is_dull(known, branches)]
+    says_more = says_less = is_worded = False
+    if said is not None:
+        known.read += 1
+        says_more = memory.take(said.blocks) > 0
+        is_worded = bool(said.words)
+        has_new_words = memory.take(said.words) > 0
+        says_less = not has_new_words and memory.take(said.triples) * 2 > len(said.triples)
+    for pattern in patterns:
+        branch = known.known[pattern] = known.known.pop(pattern) if pattern in known.known else Branch([Span()])
+        branch.turn, span = known.pages, branch.span()
+        branch.pages += 1
+        span.pages += 1
+        span.grown += sum(pattern in branches for branches in led_to)
+        if said is None:
+            continue
+        is_new = says_more or any(pattern not in branches for branches in lively)
+        span.read += 1
+        span.new += is_new
+        span.worded += is_worded
+        span.soup += is_worded and says_less
+        if (hashes := value_and_rest(page.url, pattern)) is not None:
+            value, rest = hashes
+            if memory.is_fresh(value) and not memory.is_fresh(rest):
+                branch.same += 1
+                branch.same_new += is_new
+            memory.take(hashes)
+
+
+def _is_dull(known: Branches, patterns: Sequence[str]) -> bool:
+    """Whether a link to a page of these branches is no news, because others of its path say nothing new."""
+    branch = known.known.get(patterns[0])
+    return branch is not None and branch.is_silent(PART_PAGES)
+
+
+def _findings(known: Branches, latest: Sequence[Sequence[str]]) -> list[TrapFinding]:
+    """The traps among the branches of the `latest` pages, the narrowest first. Branches that share pages with one of
+    them begin anew: what they counted may be its pages."""
+    found: list[TrapFinding] = []
+    touched = {pattern for patterns in latest for pattern in patterns if pattern in known.known}
+    for pattern in sorted(touched, key=lambda each: (known.known[each].pages, each.endswith("/…"))):
+        if pattern not in known.known:
+            continue
+        for finding in _judged(known, pattern, latest):
+            found.append(finding)
+            for other in {each for patterns in latest if finding.pattern in patterns for each in patterns}:
+                if other in known.known:
+                    known.known[other].forget()
+            del known.known[finding.pattern]
+    return found
+
+
+def _judged(known: Branches, pattern: str, latest: Sequence[Sequence[str]]) -> list[TrapFinding]:
+    branch = known.known[pattern]
+    if branch.was_silent and (parts := _parts(known, pattern, latest)):
+        return parts
+    if not branch.is_growing():
+        return []
+    if branch.makes_no_difference:
+        reason = TrapReason.PARAMETER if pattern.endswith("=*") else TrapReason.SEGMENT
+        return [TrapFinding(pattern, reason, branch.same, known.read)]
+    pages = SILENT_HOST_PAGES if _is_host(pattern) else SILENT_PAGES + SILENT_PAGES // 3 * pattern.endswith("=*")
+    if not branch.is_dull(pages):
+        return []
+    if parts := _parts(known, pattern, latest):
+        branch.was_silent = True
+        return parts
+    for parameter in {
+        each for patterns in latest if patterns[0] == pattern for each in patterns if each.endswith("=*")
+    }:
+        if parameter in known.known and _explains(known.known[parameter], branch):
+            pattern = parameter
+    return [_finding(known, pattern)]
+
+
+def _finding(known: Branches, pattern: str) -> TrapFinding:
+    branch = known.known[pattern]
+    by_words = not branch.is_silent(min(branch.read, SILENT_PAGES))
+    return TrapFinding(pattern, TrapReason.SILENT, branch.read, known.read, by_words)
+
+
+def _explains(part: Branch, path: Branch) -> bool:
+    """Whether most pages of a silent path that lack this parameter say something new: they are no part of the trap."""
+    rest, new = path.read - part.read, path.new - part.new
+    return part.is_dull(PART_PAGES) and part.is_growing() and 0 < rest <= new * 2
+
+
+def _parts(known: Branches, pattern: str, latest: Sequence[Sequence[str]]) -> list[TrapFinding]:
+    """The folders and paths within a silent host or folder that are traps, as far as PART_PAGES can say, the largest
+    first. With them an honest part of it is not lost."""
+    found: list[str] = []
+    within = {each for patterns in latest for each in patterns if each in known.known and _is_within(each, pattern)}
+    for each in sorted(within, key=lambda each: (-known.known[each].pages, each)):
+        branch = known.known[each]
+        is_part = branch.is_growing(PART_PAGES) and branch.is_dull(PART_PAGES)
+        if is_part and not any(_is_within(each, other) for other in found):
+            found.append(each)
+    return [_finding(known, each) for each in found]
+
+
+def _is_within(pattern: str, folder: str) -> bool:
+    """Whether a path or folder is in a folder, or on a host."""
+    is_part = pattern != folder and pattern.startswith(folder[:-1]) and not pattern.endswith("=*")
+    return is_part and folder.endswith("/…")
+
+
+def _is_host(pattern: str) -> bool:
+    return pattern.endswith("/…") and pattern.count("/") == 1

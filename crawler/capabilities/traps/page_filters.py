@@ -1,0 +1,314 @@
+"""Finds traps among a crawl's branches, keeps their pages out, and lets some in as a check.
+
+All this happens in the transaction that closes and inserts pages, with the crawl's row locked, and only pages that it
+closes are counted: a result that is processed twice counts once, and a rollback undoes what was learnt.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import msgspec
+from django.db import transaction
+from msgspec.structs import replace
+
+from crawler.capabilities.traps import branches as rules
+from crawler.capabilities.traps.bounds import Bound, bound_of, may_exceed
+from crawler.capabilities.traps.branches import Branches, Memory, ReadPage, TrapFinding, branches_of, value_and_rest
+from crawler.capabilities.traps.memory import BitMemory
+from crawler.capabilities.traps.result_fields import SAID
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.traps import TrapReason, key_of_trap
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import PAGE, PageResult
+from crawler.core.urls.normalise import key_of
+from crawler.models import BranchCounts, Crawl, Page, Trap
+from crawler.queueing import queues
+from crawler.storage.quarantine import PageFilter, Quarantine, TrapDecision
+
+KEYS_PER_STATEMENT = 900  # keys a statement; SQLite's smallest limit is 999 values
+MAX_QUARANTINED = 10_000  # rows of one trap; further pages are only counted
+CHECKS_PER_DOUBLING = 3  # pages of a trap that are requested nevertheless, each time their number has doubled
+CHECKS_NEW, CHECKS_IN_NEW = 2, 20  # a trap is released when so many of them, and one in 20, say something new
+
+_T = TypeVar("_T")
+
+_MEANINGS: Mapping[TrapReason, str] = {
+    TrapReason.SILENT: "the last {pages:,} pages of its branch {pattern} repeated what {others:,} others say",
+    TrapReason.PARAMETER: "it differs from other pages in a parameter that makes no difference: {pages:,} pages of"
+    " {pattern} repeated others",
+    TrapReason.SEGMENT: "it differs from other pages in a part of the path that makes no difference: {pages:,} pages of"
+    " {pattern} repeated others",
+    TrapReason.LONGER: "its URL is longer than the long one it was found on",
+    TrapReason.SERIES: "it is one of an endless row of next pages",
+}
+
+
+def _meaning(trap: Trap) -> str:
+    return _MEANINGS[TrapReason(trap.reason)].format(pattern=trap.pattern, **trap.evidence)
+
+
+def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> TrapDecision:
+    """1. Learn from the pages that were closed, which may find a trap, or release one.
+    2. Judge the pages that are new: not those in a sitemap, which is a finite list, nor start pages.
+    """
+    if not crawl.chosen.traps:
+        return TrapDecision(found)
+    listed = {page.key for page in found if page.in_sitemap}
+    pages = {page.key: page for page in found if _may_be_kept_out(page) and page.key not in listed}
+    has_traps = crawl.outcomes.get(Outcome.TRAP.value, 0) > 0
+    is_large = crawl.discovered >= rules.READING_PAGES
+    learns = is_large and bool(closed) and (has_traps or bool(pages) or any(SAID.of(result) for result in closed))
+    far = any(may_exceed(page.url, page.depth) for page in pages.values())
+    if not (has_traps or learns or far):
+        return TrapDecision(found)
+    known = _known(crawl) if learns else None
+    has_traps = has_traps or far or (known is not None and known.had_traps)
+    traps = list(Trap.objects.filter(crawl=crawl)) if has_traps else []
+    return _Sorting(crawl, found, pages, closed, traps).decide(known)
+
+
+def _known(crawl: Crawl) -> Branches:
+    rows = BranchCounts.objects.filter(crawl=crawl).values_list("counts", flat=True)
+    return next((msgspec.msgpack.decode(counts, type=Branches) for counts in rows), Branches())
+
+
+def _may_be_kept_out(page: Discovery) -> bool:
+    return page.kind == PAGE and page.outcome is None and not page.in_sitemap and page.parent_id is not None
+
+
+@dataclass
+class _Sorting:
+    """One transaction's."""
+
+    crawl: Crawl
+    found: Sequence[Discovery]
+    pages: Mapping[bytes, Discovery]  # by key, those of `found` that may be kept out
+    closed: Sequence[PageResult]
+    traps: Sequence[Trap]
+    set_aside: list[Quarantine] = field(default_factory=list)
+    reopened: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._bits: BitMemory | None = None
+        self._wants_text = False
+        self._memory = Memory(self._unknown)
+        self._traps = {bytes(trap.key): trap for trap in self.traps}
+        self._changed = dict[bytes, Trap]()
+        self._kept_out = set[int]()
+        self._released = {trap.pattern for trap in self.traps if trap.released}
+
+    def decide(self, known: Branches | None) -> TrapDecision:
+        """`known`: the branches, if there is something to learn."""
+        if known is not None:
+            self._learn(known)
+        left_out, sentenced = set[bytes](), dict[bytes, Discovery]()
+        closed = {result.id for result in self.closed}
+        for key, page in self._suspects().items():
+            trap = self._trap_of(page)
+            if trap is None:
+                continue
+            self._changed[bytes(trap.key)] = trap
+            if self._lets_in(trap, page):
+                trap.pages += 1
+            elif trap.quarantined < MAX_QUARANTINED:
+                trap.quarantined += 1
+                sentenced[key] = replace(page, outcome=Outcome.TRAP, error=_meaning(trap), trap_id=trap.id)
+            else:
+                left_out.add(key)
+                trap.left_out += page.parent_id in closed  # a result processed twice counts once
+        for trap in self._changed.values():
+            trap.save()
+        if known is not None or self._memory.taken:
+            transaction.on_commit(self._store_bits)
+        kept = [sentenced.get(page.key, page) for page in self.found if page.key not in left_out]
+        return TrapDecision(kept, left_out, self.set_aside, self.reopened)
+
+    # What pages say
+
+    def _learn(self, known: Branches) -> None:
+        read = self._read_pages()
+        self._note_checks(known, read)
+        ignored = {trap.pattern for trap in self._active()} | self._released
+        for finding in rules.learn(known, list(read.values()), self._memory, ignored):
+            self._make_trap(finding)
+        self._wants_text = rules.wants_text(known)
+        counts = msgspec.msgpack.encode(known)
+        if not BranchCounts.objects.filter(crawl=self.crawl).update(counts=counts):
+            BranchCounts.objects.create(crawl=self.crawl, counts=counts)
+
+    def _read_pages(self) -> dict[bytes, ReadPage]:
+        """The closed pages, by key."""
+        said = {result.id: SAID.of(result) for result in self.closed}
+        led_to: dict[int | None, list[str]] = {}
+        for page in self.pages.values():
+            led_to.setdefault(page.parent_id, []).append(page.url)
+        rows = [
+            row
+            for ids in _chunks(list(said))
+            for row in Page.objects.filter(id__in=ids, kind=PAGE).values_list("id", "url").order_by("id")
+        ]
+        return {key_of(url): ReadPage(url, said[page], led_to.get(page, ())) for page, url in rows}
+
+    def _note_checks(self, known: Branches, read: Mapping[bytes, ReadPage]) -> None:
+        """Count the checks that were read; a trap that says something new is released."""
+        for trap in self._active():
+            for page in [read[key] for asked in trap.evidence["asked"] if (key := bytes.fromhex(asked)) in read]:
+                trap.evidence["asked"].remove(key_of(page.url).hex())
+                self._changed[bytes(trap.key)] = trap
+                said = page.said and (page.said.words if trap.evidence["by_words"] else page.said.blocks)
+                if not said:
+                    continue
+                self._memory.load(said)
+                trap.evidence["read"] += 1
+                if self._memory.take(said):
+                    trap.evidence["new"] += 1
+                    for pattern in branches_of(page.url):
+                        known.known.pop(pattern, None)
+            if trap.evidence["new"] >= max(CHECKS_NEW, trap.evidence["read"] / CHECKS_IN_NEW):
+                self._open_again(trap)
+
+    def _open_again(self, trap: Trap) -> None:
+        rows = Page.objects.filter(crawl=self.crawl, trap_id=trap.id, outcome=Outcome.TRAP)
+        self.reopened += rows.order_by("id").values_list("id", flat=True)
+        trap.pages += trap.quarantined
+        trap.quarantined, trap.evidence = 0, {}
+
+    def _make_trap(self, finding: TrapFinding) -> None:
+        """Quarantine its open pages, except start pages, those in a sitemap, and checks."""
+        trap = self._row(finding.reason, finding.pattern)
+        trap.evidence = {
+            "pages": finding.pages,
+            "others": finding.others,
+            "by_words": finding.by_words,
+            "asked": [],
+            "read": 0,
+            "new": 0,
+        }
+        rows = Page.objects.filter(crawl=self.crawl, kind=PAGE, status=Page.OPEN, in_sitemap=False)
+        rows = rows.exclude(parent_id=None).filter(url__contains=rules.likely_part(finding.pattern)).order_by("id")
+        pages = [
+            (page, url)
+            for page, url in rows.values_list("id", "url").iterator()
+            if page not in self._kept_out
+            and finding.pattern in (patterns := branches_of(url))
+            and self._released.isdisjoint(patterns)
+        ]
+        unread = {rest for _, url in pages if (rest := self._new_rest(trap, url))}
+        may_be_checks = [(page, url) for page, url in pages if self._rest(trap, url) not in unread]
+        places = spread(len(may_be_checks), CHECKS_PER_DOUBLING * len(may_be_checks).bit_length())
+        checks = dict(may_be_checks[place] for place in places)
+        trap.evidence["asked"] = [key_of(url).hex() for url in checks.values()]
+        trap.evidence["checks"] = len(checks)
+        kept_out = [page for page, url in pages if page not in checks and not self._takes_new_rest(trap, url)]
+        trap.pages += len(pages) - len(kept_out)  # besides those that were requested before
+        trap.quarantined += len(kept_out)
+        self._kept_out.update(kept_out)
+        self.set_aside.append(Quarantine(trap.id, _meaning(trap), kept_out))
+
+    # Which pages are kept out
+
+    def _suspects(self) -> dict[bytes, Discovery]:
+        """The pages without a row."""
+        if not self.pages or not (
+            self._active() or any(may_exceed(page.url, page.depth) for page in self.pages.values())
+        ):
+            return {}
+        rows = [Page.objects.filter(crawl=self.crawl, key__in=keys) for keys in _chunks(list(self.pages))]
+        known = {bytes(key) for each in rows for key in each.values_list("key", flat=True)}
+        return {key: page for key, page in self.pages.items() if key not in known}
+
+    def _trap_of(self, page: Discovery) -> Trap | None:
+        if may_exceed(page.url, page.depth):
+            bound = bound_of(page.url, page.depth, self._url_of(page.parent_id or 0))
+            if bound is not None:
+                return self._bounded(bound)
+        active = {trap.pattern: trap for trap in self._active()}
+        patterns = branches_of(page.url) if active else []
+        if not self._released.isdisjoint(patterns):
+            return None
+        return next((active[pattern] for pattern in patterns if pattern in active), None)
+
+    def _bounded(self, bound: Bound) -> Trap | None:
+        trap = self._row(bound.reason, bound.pattern)
+        if trap.released or trap.pages < bound.pages:
+            trap.pages += 1
+            self._changed[bytes(trap.key)] = trap
+            return None
+        return trap
+
+    def _lets_in(self, trap: Trap, page: Discovery) -> bool:
+        if not _is_found(trap):
+            return False
+        if self._takes_new_rest(trap, page.url):
+            return True
+        evidence, kept_out = trap.evidence, trap.quarantined + trap.left_out
+        if evidence["checks"] >= CHECKS_PER_DOUBLING * kept_out.bit_length():
+            return False
+        evidence["asked"].append(page.key.hex())
+        evidence["checks"] += 1
+        return True
+
+    def _takes_new_rest(self, trap: Trap, url: str) -> bool:
+        """Whether it is the first page with this rest of its URL, of a parameter or folder that makes no difference."""
+        rest = self._new_rest(trap, url)
+        return rest is not None and self._memory.take([rest]) > 0
+
+    def _new_rest(self, trap: Trap, url: str) -> int | None:
+        rest = self._rest(trap, url)
+        if rest is None:
+            return None
+        self._memory.load([rest])
+        return rest if self._memory.is_fresh(rest) else None
+
+    def _rest(self, trap: Trap, url: str) -> int | None:
+        hashes = value_and_rest(url, trap.pattern) if trap.reason != TrapReason.SILENT else None
+        return hashes[1] if hashes is not None else None
+
+    def _active(self) -> list[Trap]:
+        """The branches that are traps."""
+        return [trap for trap in self._traps.values() if _is_found(trap) and not trap.released]
+
+    def _row(self, reason: TrapReason, pattern: str) -> Trap:
+        key = key_of_trap(reason, pattern)
+        if key not in self._traps:
+            self._traps[key] = Trap.objects.create(crawl=self.crawl, key=key, reason=reason.value, pattern=pattern)
+        self._changed[key] = self._traps[key]
+        return self._traps[key]
+
+    def _url_of(self, page: int) -> str:
+        return Page.objects.values_list("url", flat=True).get(id=page)
+
+    def _store_bits(self) -> None:
+        if self._memory.taken:
+            self._stored_bits().add(self._memory.taken)
+        if self._wants_text or any(trap.evidence["asked"] for trap in self._active()):
+            self._stored_bits().listen()
+        elif any(SAID.of(result) for result in self.closed):
+            self._stored_bits().rest()
+
+    def _unknown(self, hashes: Collection[int]) -> Collection[int]:
+        return self._stored_bits().unknown(hashes)
+
+    def _stored_bits(self) -> BitMemory:
+        if self._bits is None:
+            self._bits = BitMemory(queues.connection(), str(self.crawl.id))
+        return self._bits
+
+
+def _is_found(trap: Trap) -> bool:
+    """Whether it is a branch that says nothing new. Earlier versions stored other evidence."""
+    return "asked" in trap.evidence
+
+
+def spread(places: int, number: int) -> range:
+    """Which of the pages of a trap are requested as a check: far apart, because honest ones may be in a row."""
+    step = max(1, places // max(1, number))
+    return range(step - 1, places, step)[:number]
+
+
+def _chunks(keys: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    return (keys[at : at + KEYS_PER_STATEMENT] for at in range(0, len(keys), KEYS_PER_STATEMENT))
+
+
+PAGE_FILTERS = (PageFilter(sort_out),)

@@ -1,0 +1,201 @@
+"""Endless sites end by themselves, whatever their URLs are called; honest sites are crawled whole."""
+
+import pytest
+from django.db import transaction
+from redis import Redis
+
+from crawler.capabilities.traps import page_filters
+from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.traps import TrapReason
+from crawler.core.protocol.discovery import Discovery
+from crawler.frontier.keys import CrawlKeys
+from crawler.models import BranchCounts, Page, Trap
+from crawler.storage import quarantine, queries, writer
+from tests.capabilities.traps import sites
+from tests.capabilities.traps.crawl import HOST, NOW, Work, crawled, new_crawl
+from tests.capabilities.traps.sites import HONEST, HONEST_PAGES, LARGE, TRAPS, Shown, Site, reachable, sentence
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
+
+ABOUT = {f"/about/{number}" for number in range(HONEST_PAGES)}
+COST, COST_OF_EIGHT = 1_500, 12_000  # requests to pages of a trap
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_trap_ends_by_itself_and_costs_no_honest_page(name: str) -> None:
+    outcomes = crawled(TRAPS[name], COST + HONEST_PAGES + 1)
+    assert outcomes.fetched >= ABOUT
+    rows = Page.objects.filter(crawl=outcomes.crawl, outcome=Outcome.TRAP)
+    assert rows.exists()
+    assert rows.count() == sum(trap.quarantined for trap in outcomes.traps.values())
+    assert {row.trap_id for row in rows} <= {trap.id for trap in outcomes.traps.values()}
+
+
+def test_eight_traps_on_one_site_end_one_by_one() -> None:
+    outcomes = crawled(sites.eight, COST_OF_EIGHT + HONEST_PAGES + 1)
+    assert outcomes.fetched >= ABOUT
+    assert len(outcomes.traps) >= 8
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_site_is_crawled_whole(name: str) -> None:
+    pages = reachable(HONEST[name])
+    outcomes = crawled(HONEST[name], 2 * len(pages))
+    assert outcomes.fetched == pages
+    assert not outcomes.traps
+
+
+@pytest.mark.long  # the same sites, ten times as large
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_honest_site_is_crawled_whole(name: str) -> None:
+    pages = reachable(LARGE[name])
+    outcomes = crawled(LARGE[name], 2 * len(pages))
+    assert outcomes.fetched == pages
+    assert not outcomes.traps
+
+
+def test_a_page_kept_out_says_what_its_branch_repeats() -> None:
+    outcomes = crawled(TRAPS["calendar"], COST)
+    [trap] = outcomes.traps.values()
+    assert (trap.pattern, trap.reason) == ("example.com/calendar/*/*", TrapReason.SILENT)
+    [error] = set(Page.objects.filter(trap_id=trap.id).values_list("error", flat=True))
+    pages, others = trap.evidence["pages"], trap.evidence["others"]
+    assert error == f"the last {pages} pages of its branch {trap.pattern} repeated what {others} others say"
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "reason"),
+    [
+        ("session", "example.com/…?zx=*", TrapReason.PARAMETER),
+        ("session in path", "example.com/s/…", TrapReason.SEGMENT),
+        ("facets", "example.com/shop", TrapReason.SILENT),
+        ("soup", "example.com/text/*", TrapReason.SILENT),
+        ("nested login", "example.com/login…", TrapReason.LONGER),
+    ],
+)
+def test_the_narrowest_branch_is_kept_out(name: str, pattern: str, reason: TrapReason) -> None:
+    [trap] = crawled(TRAPS[name], COST + HONEST_PAGES).traps.values()
+    assert (trap.pattern, trap.reason) == (pattern, reason)
+
+
+def test_without_the_option_it_goes_on() -> None:
+    work = Work(new_crawl(CrawlOptions(traps=False)), TRAPS["session"])
+    for _ in range(40):
+        work.step()
+    assert work.goes_on()
+    assert not BranchCounts.objects.exists()
+
+
+def test_a_small_site_is_not_counted() -> None:
+    crawled(sites.shop(40), 100)
+    assert not BranchCounts.objects.exists()
+
+
+def late(text_from: int, pages: int = 1_200) -> Site:
+    """Each of the first products says the same and leads to the next two, so that it looks like a trap."""
+
+    def site(path: str) -> Shown:
+        number = int(path.rpartition("/")[2] or 0)
+        text = sentence(sites.dice(number)) if number >= text_from else "This product is sold out, sorry."
+        return Shown(
+            [*sites.MENU, text], [f"/item/{next_}" for next_ in (number * 2 + 1, number * 2 + 2) if next_ < pages]
+        )
+
+    return site
+
+
+def test_a_false_alarm_is_taken_back_by_the_crawl_itself() -> None:
+    outcomes = crawled(late(text_from=500), 2_000)
+    assert outcomes.most_kept_out > 0, "it was no false alarm"
+    assert outcomes.reopened > 0
+    assert len(outcomes.fetched) == 1_200
+    assert not outcomes.traps
+
+
+def test_a_page_that_is_first_found_with_the_parameter_of_a_trap_is_requested() -> None:
+    """No link leads to it without the parameter."""
+
+    def site(path: str) -> Shown:
+        if "page=99" in path:
+            return Shown(["What is only here, at the very end of this site."], ["/only-from-here"])
+        shown = TRAPS["session"](path)
+        is_late = Trap.objects.exists() and path.startswith("/list")
+        return shown._replace(
+            links=[*shown.links, *([f"/list?page=99&zx={sites.dice(path).random()}"] if is_late else [])]
+        )
+
+    outcomes = crawled(site, COST)
+    assert "/only-from-here" in outcomes.fetched
+    assert len([path for path in outcomes.fetched if "page=99" in path]) == 1
+
+
+def test_a_report_that_is_processed_again_teaches_nothing() -> None:
+    learnt = []
+    for times in (1, 3):
+        work = Work(new_crawl(), TRAPS["session"])
+        while not Trap.objects.filter(crawl=work.crawl).exists():
+            work.step(times)
+        [trap] = Trap.objects.filter(crawl=work.crawl)
+        learnt.append((trap.pages, trap.quarantined, trap.evidence))
+    assert learnt[0] == learnt[1]
+
+
+def test_a_rollback_undoes_what_was_learnt() -> None:
+    class Killed(Exception):
+        """Stands for a death before the commit."""
+
+    work = Work(new_crawl(), TRAPS["session"])
+
+    def half_done() -> None:
+        with transaction.atomic():
+            while not BranchCounts.objects.exists():
+                work.step()
+            raise Killed
+
+    with pytest.raises(Killed):
+        half_done()
+    assert not BranchCounts.objects.exists()
+    assert crawled(TRAPS["session"], COST, work.crawl).traps
+
+
+def test_a_released_trap_is_open_and_nothing_of_it_is_kept_out_again() -> None:
+    outcomes = crawled(TRAPS["session"], COST)
+    [trap] = outcomes.traps.values()
+    assert writer.release(outcomes.crawl.id, quarantine.shown(outcomes.crawl), NOW) == (1, trap.quarantined)
+    work = Work(outcomes.crawl, TRAPS["session"])
+    for _ in range(20):
+        work.step()
+    assert not Page.objects.filter(crawl=outcomes.crawl, outcome=Outcome.TRAP).exists()
+    outcomes.crawl.refresh_from_db()
+    assert outcomes.crawl.tallies == queries.count_rows(outcomes.crawl.id)
+
+
+def test_pages_in_a_sitemap_are_requested() -> None:
+    crawl = new_crawl()
+    listed = [Discovery(f"{HOST}/list?page=0&zx=listed{number}", 0, 0, None, in_sitemap=True) for number in range(30)]
+    work = Work(crawl, TRAPS["session"])
+    while not Trap.objects.exists():
+        work.step()
+    writer.apply(crawl.id, [], [], listed, NOW)
+    assert Page.objects.filter(in_sitemap=True, status=Page.OPEN).count() == 30
+
+
+def test_another_crawl_learns_for_itself() -> None:
+    one = crawled(TRAPS["session"], COST)
+    other = crawled(TRAPS["session"], COST)
+    assert other.requests == one.requests
+    one.crawl.delete()
+    assert BranchCounts.objects.count() == 1
+
+
+def test_pages_beyond_the_rows_of_a_trap_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_filters, "MAX_QUARANTINED", 100)
+    outcomes = crawled(TRAPS["session"], COST)
+    [trap] = outcomes.traps.values()
+    assert trap.left_out > 0
+
+
+def test_what_was_read_takes_half_a_mebibyte(real_redis: Redis) -> None:
+    outcomes = crawled(TRAPS["tree"], 2 * COST)
+    assert real_redis.strlen(CrawlKeys(str(outcomes.crawl.id)).said) == 512 * 1024
