@@ -303,7 +303,7 @@ class TrapAdmin(LargeTableAdmin):
     list_select_related = ["crawl"]
     search_fields = ["pattern"]
     ordering = ["-id"]
-    exclude = ["key", "evidence"]
+    exclude = ["key", "seen_values", "evidence"]
 
 
 class MaskedAddress:

@@ -376,7 +376,8 @@ class Trap(models.Model):
     quarantined = models.BigIntegerField(default=0)  # pages closed as a trap
     left_out = models.BigIntegerField(default=0)  # further pages, which have no row
     released = models.BooleanField(default=False)  # a user released it: these pages are crawled
-    evidence = models.JSONField(default=dict, db_column="seen_values")  # why it is one; {} = it is none
+    seen_values = models.JSONField(default=dict)  # of workers of an earlier version
+    evidence = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))  # {} = it has a bound
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="trap_once_per_crawl")]

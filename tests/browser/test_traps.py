@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from crawler.capabilities.traps.bounds import MAX_SEGMENTS
 from tests import site
 from tests.browser.conftest import PATIENCE, Web
 from tests.site import Site
@@ -12,12 +13,11 @@ from tests.site import Site
 
 @pytest.fixture
 def circling_site() -> Iterator[Site]:
-    """A relative link leads one folder deeper each time; three deep there is something to be found."""
+    """A relative link leads one folder deeper each time; at the bottom there is something to be found."""
     pages = {
         "/": site.page("/docs/"),
-        "/docs/": site.page("docs/"),
-        "/docs/docs/": site.page("docs/"),
-        "/docs/docs/docs/": site.page("/found"),
+        **{"/" + "docs/" * number: site.page("docs/") for number in range(1, MAX_SEGMENTS + 1)},
+        "/" + "docs/" * (MAX_SEGMENTS + 1): site.page("/found"),
         "/found": site.page(title="Found after all"),
     }
     with Site(pages).serving() as served:
@@ -30,7 +30,7 @@ def test_a_trap_is_shown_and_released(web: Web, circling_site: Site, tab: Page) 
     traps = tab.locator("#traps")
     expect(traps).to_be_hidden()
     web.start_worker()
-    expect(traps).to_contain_text("Paths that go round in circles", timeout=PATIENCE)
+    expect(traps).to_contain_text("URLs that grow from page to page", timeout=PATIENCE)
     expect(traps).to_contain_text(f"{circling_site.url}/docs/docs/docs/")
     expect(tab.locator(".finished")).to_have_text("Finished", timeout=PATIENCE)
 

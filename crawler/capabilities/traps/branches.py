@@ -9,7 +9,6 @@ A parameter or folder with a new value in every link is found earlier: it makes 
 in this value alone say nothing new. One page for each rest of the URL is requested then.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -215,16 +214,13 @@ def value_and_rest(url: str, pattern: str) -> tuple[int, int] | None:
     _, mark, name = pattern.partition("/…")
     if not mark:
         return None
+    begin = url.index("/", 8)
     if name:
-        found = re.search(rf"[?&;]{re.escape(name[1:-1])}([^&;/?]*)", url)
-        if found is None:
-            return None
-        begin, end = found.span(1)
+        begin = max(url.find(f"{each}{name[1:-1]}", begin) for each in "?&;") + len(name) - 1
     else:
-        begin = url.index("/", 8)
         for _ in range(pattern.count("/")):
             begin = url.find("/", begin) + 1
-        end = min(place for place in (url.find("/", begin), url.find("?", begin), len(url)) if place >= 0)
+    end = min(place for each in ("&;?/" if name else "/?") if (place := f"{url}{each}".find(each, begin)) >= 0)
     value, rest = url[begin:end], f"{url[:begin]}*{url[end:]}"
     return crc32(f"value {pattern} {value}".encode()), crc32(f"rest {pattern} {rest}".encode())
 

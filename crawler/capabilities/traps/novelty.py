@@ -70,8 +70,19 @@ def _without_echo(text: str, url: str) -> str:
     """Whole words only: "/art" must not change "article"."""
     for part in _parts(url):
         if part in text:
-            text = re.sub(rf"(?<!\w){re.escape(part)}(?!\w)", "", text)
+            text = _without(text, part)
     return text
+
+
+def _without(text: str, part: str) -> str:
+    kept, begin, at = list[str](), 0, text.find(part)
+    while at >= 0:
+        end = at + len(part)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            kept.append(text[begin:at])
+            begin = end
+        at = text.find(part, end)
+    return "".join([*kept, text[begin:]])
 
 
 def _parts(url: str) -> Collection[str]:
