@@ -8,7 +8,7 @@ sql             the statements of both, and the pages requested per user and day
 page_rows       what capabilities store of pages
 page_tables     their tables with a row for some pages
 queries         reads of page rows
-quarantine      counts of traps
+quarantine      pages kept out as an endless series
 content         the content of pages, in Django's storage
 response_cache  stored HTTP responses
 database        whether the tables fit this version; timeouts of PostgreSQL sessions

@@ -20,7 +20,10 @@ PARTS = (
     ),
     ("leave what was found", ("(crawler/fetcher/result_buffer.py",)),
     ("the rest of a fetch job", ("fetch (crawler/jobs.py", "(crawler/fetcher/slice.py")),
-    ("take in: decide which links are pages", ("_found (crawler/manager/collect.py", "sort_out (crawler/capabilities/traps/")),
+    (
+        "take in: decide which links are pages",
+        ("_discover (crawler/manager/collect.py", "sort_out (crawler/capabilities/traps/"),
+    ),
     ("take in: rows", ("apply (crawler/storage/writer.py",)),
     ("take in: the rest", ("collect (crawler/manager/collect.py",)),
     ("hand out", ("dispatch (crawler/manager/dispatch.py",)),
