@@ -32,7 +32,7 @@ def test_it_loads_nothing_that_it_may_never_need(modules: str) -> None:
 
 IN_TICKS = (
     *("options", "lanes", "result_fields", "page_rows", "page_tables", "page_fields", "page_readers"),
-    *("subscribers", "receipt_parts", "hints", "crawl_checks"),
+    *("subscribers", "receipt_parts", "hints", "crawl_checks", "page_filters"),
 )
 """The seams that a tick or a command asks, which fetch nothing."""
 
