@@ -163,6 +163,8 @@ class Page(models.Model):
     meta = models.JSONField(null=True)  # name -> value, of its line in a list; NULL = there was none
 
     outcome = models.CharField(max_length=20, default="", choices=[("", "open"), *((o, o) for o in Outcome)])
+    # The `core.protocol.completion.Limit` that closed it. NULL = none did, or an earlier version closed it.
+    closed_by = models.CharField(max_length=8, null=True)
     http_status = models.SmallIntegerField(null=True)
     content_type = models.CharField(max_length=100, default="")
     title = models.TextField(default="")

@@ -72,7 +72,11 @@ def upgraded(stack: Stack) -> dict[str, dict[str, Any]]:
     names = stack.within(made)
     stack.within(partial(migrate_to, "0001"))
     stack.within(migrate_to)
-    return {names[row["id"]]: row for row in stack.rows("SELECT * FROM crawler_crawl")}
+    pages = stack.rows("SELECT crawl_id, closed_by FROM crawler_page ORDER BY id")
+    return {
+        names[row["id"]]: row | {"closed_by": [page["closed_by"] for page in pages if page["crawl_id"] == row["id"]]}
+        for row in stack.rows("SELECT * FROM crawler_crawl")
+    }
 
 
 def test_crawls_that_are_over_ran_from_their_start_to_their_end_and_know_their_limits(
@@ -91,6 +95,8 @@ def test_crawls_that_are_over_ran_from_their_start_to_their_end_and_know_their_l
         "paused": {},
         "paused at once": {},
     }
+    assert upgraded["several"]["closed_by"] == ["pages", "pages", "depth", "bytes"]
+    assert upgraded["one limit"]["closed_by"] == [None, None]  # its crawl names it
     since = {name: row["paused_at"] for name, row in upgraded.items() if row["paused_at"] is not None}
     assert since["paused"].startswith("2026-11-21 10:00:30")
     assert set(since) == {"paused", "paused at once"}

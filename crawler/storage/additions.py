@@ -3,7 +3,6 @@ queue, and opens closed ones again."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,7 +13,6 @@ from django.db.models import Count, Q, QuerySet
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.placement import Placement
 from crawler.core.politeness.priorities import priority_of
-from crawler.core.protocol.completion import Limit, limit_that_closed
 from crawler.core.protocol.retries import expiry
 from crawler.core.url_lists.entries import Entry
 from crawler.core.url_lists.wanted import PageRequest
@@ -124,7 +122,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
         pages = Page.objects.filter(crawl_id=crawl, status=Page.CLOSED, given_up=True)
         if ids is not None:
             pages = pages.filter(is_among("id", ids))
-        _count_reopened(row, pages, change)
+        _count_reopened(pages, change)
         reopened = pages.update(**_as_new(_expiry(row, now), 0.0, now), fetched_at=None)
         change.retries += reopened
         return reopened
@@ -204,7 +202,7 @@ def _open_again(crawl: Crawl, ids: Sequence[int], places: Places, change: Counte
     """Open these closed pages. What their last response said is deleted, but for its time: nothing is learnt about
     traps from a page's second response."""
     rows = Page.objects.filter(is_among("id", ids), crawl_id=crawl.id)
-    _count_reopened(crawl, rows, change)
+    _count_reopened(rows, change)
     for table in (PageLinks, PageFacts):
         table.objects.filter(is_among("page_id", ids))._raw_delete(table.objects.db)
     page_rows.delete(crawl.id, ids, of_results_only=True)
@@ -235,6 +233,7 @@ def _as_new(expires_at: float | None, due_at: float, now: float) -> dict[str, An
     return {
         "status": Page.OPEN,
         "outcome": "",
+        "closed_by": None,
         "http_status": None,
         "given_up": False,
         "given_up_at": 0,
@@ -249,22 +248,10 @@ def _as_new(expires_at: float | None, due_at: float, now: float) -> dict[str, An
     }
 
 
-def _count_reopened(crawl: Crawl, pages: QuerySet[Page], change: CounterChange) -> None:
-    groups = pages.order_by().values_list("outcome", "http_status").annotate(number=Count("id"))
-    for outcome, http_status, number in list(groups):
-        change.count_reopened(outcome, http_status, number)
-        if outcome == Outcome.EXPIRED:
-            change.limits.subtract(_expired_by(crawl.limits, number))
-    limited = pages.filter(outcome=Outcome.LIMIT).order_by().values_list("error").annotate(number=Count("id"))
-    for error, number in list(limited):
-        change.limits[limit_that_closed(error)] -= number
-
-
-def _expired_by(limits: Mapping[str, int], number: int) -> Counter[str]:
-    """The limits that these expired pages are counted under. A row does not say which it was; the deadline of an
-    earlier round comes first."""
-    by_deadline = min(number, limits.get(Limit.DEADLINE, 0))
-    return Counter({Limit.DEADLINE.value: by_deadline, Limit.PAGE_TTL.value: number - by_deadline})
+def _count_reopened(pages: QuerySet[Page], change: CounterChange) -> None:
+    groups = pages.order_by().values_list("outcome", "http_status", "closed_by").annotate(number=Count("id"))
+    for outcome, http_status, limit, number in list(groups):
+        change.count_reopened(outcome, http_status, number, limit)
 
 
 def _may_open(page: Page) -> bool:

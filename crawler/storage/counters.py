@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.protocol.completion import Limit
+from crawler.core.protocol.completion import LIMITS_OF, Limit, presumed_limits
 from crawler.core.protocol.counters import with_closed
 from crawler.core.protocol.flow import Flow, with_change
 from crawler.core.protocol.messages import PageResult
@@ -42,6 +42,7 @@ class CounterChange:
     outcomes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     limits: Counter[str] = field(default_factory=Counter)  # Limit -> pages it closed
+    limits_before: Mapping[str, int] = field(default_factory=dict)  # the crawl's, when the transaction began
     priorities: set[int] = field(default_factory=set)  # of the pages that were opened
     results: list[PageResult] = field(default_factory=list)  # those that closed pages, in their order
     repeated: set[int] = field(default_factory=set)  # of these pages, those that a user has asked for again
@@ -68,18 +69,24 @@ class CounterChange:
         self.bytes += result.bytes
         self.kept_bytes += sum(place[2] for place in result.kept.values() if not isinstance(place, str))
 
-    def count_reopened(self, outcome: str, http_status: int | None, pages: int) -> None:
+    def count_reopened(self, outcome: str, http_status: int | None, pages: int, limit: str | None = None) -> None:
+        """`limit` is the one that closed them; None = none, or their rows do not name it."""
         self.outcomes[outcome] -= pages
         self.reopened += pages
         if http_status is not None:
             self.statuses[str(http_status)] -= pages
+        if outcome in LIMITS_OF:
+            counted = Counter(self.limits_before)
+            counted.update(self.limits)
+            self.limits.subtract({limit: pages} if limit else presumed_limits(outcome, pages, counted))
 
 
 @contextmanager
 def change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, CounterChange]]:
     """One transaction with the crawl's row locked; at its end the crawl's counters are updated."""
     with transaction.atomic():
-        row, change = Crawl.objects.select_for_update().get(id=crawl), CounterChange()
+        row = Crawl.objects.select_for_update().get(id=crawl)
+        change = CounterChange(limits_before=row.limits)
         yield row, change
         _add(row, change, now)
 

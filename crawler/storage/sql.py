@@ -11,6 +11,7 @@ import msgspec
 from django.db import connection
 
 from crawler.core.html.page_metadata import PageMetadata
+from crawler.core.protocol.completion import Limit
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.protocol.retries import expiry, is_dead_letter
@@ -239,6 +240,7 @@ _INSERTED = {
     "hops": "smallint",
     "parent_id": "bigint",
     "outcome": "text",
+    "closed_by": "text",
     "error": "text",
     "kind": "text",
     "priority": "smallint",
@@ -271,6 +273,7 @@ _START = {
     "hops": "0",
     "parent_id": "NULL",
     "outcome": "''",
+    "closed_by": "NULL",
     "error": "''",
     "kind": f"'{PAGE}'",
     "rel": "''",
@@ -305,13 +308,13 @@ _INSERT_PUBLIC_ONLY = _insert_statement(_INSERTED, public_only="true")
 _INSERT_LISTED_PUBLIC_ONLY = _insert_statement(_LISTED, public_only="true")
 
 
-def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None, now: float) -> int:
-    """Insert pages whose key is new; returns how many. Rows that exist are marked as linked, or as listed in a
-    sitemap."""
+def insert(crawl: Crawl, found: Sequence[Discovery], limit: Limit | None, expires_at: float | None, now: float) -> int:
+    """Insert pages whose key is new, closed by this limit if there is one; returns how many. Rows that exist are
+    marked as linked, or as listed in a sitemap."""
     crawl_id = stored_id(crawl.id)
     inserted = 0
     for statement, public_only in ((_INSERT, False), (_INSERT_PUBLIC_ONLY, True)):
-        rows = [_row(page, crawl_id, expires_at, now) for page in found if page.public_only is public_only]
+        rows = [_row(page, crawl_id, limit, expires_at, now) for page in found if page.public_only is public_only]
         inserted += statement.run(rows) if rows else 0
     if inserted < len(found) and crawl.chosen.uses_sitemaps:  # without sitemaps every row is linked
         _note_ways(crawl_id, found)
@@ -386,7 +389,7 @@ def _note_ways(crawl_id: Any, found: Sequence[Discovery]) -> None:
     _LIST.run([{"crawl": crawl_id, "key": page.key, "lastmod": page.lastmod[:40]} for page in found if page.in_sitemap])
 
 
-def _row(page: Discovery, crawl_id: Any, expires_at: float | None, now: float) -> Row:
+def _row(page: Discovery, crawl_id: Any, limit: Limit | None, expires_at: float | None, now: float) -> Row:
     return {
         "crawl_id": crawl_id,
         "key": page.key,
@@ -396,6 +399,7 @@ def _row(page: Discovery, crawl_id: Any, expires_at: float | None, now: float) -
         "hops": page.hops,
         "parent_id": page.parent_id,
         "outcome": page.outcome.value if page.outcome else "",
+        "closed_by": limit,
         "error": page.error,
         "kind": page.kind,
         "priority": page.priority,

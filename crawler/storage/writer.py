@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.pages.outcomes import of_status as outcome_of
 from crawler.core.politeness.priorities import priority_of
-from crawler.core.protocol.completion import Limit, limit_of_time, limit_that_closed
+from crawler.core.protocol.completion import Limit, limit_of_time
 from crawler.core.protocol.counters import Tallies
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import SITEMAP, PageResult
@@ -226,10 +226,10 @@ def _move_up_redirect_targets(redirected: Iterable[Discovery], crawl: Crawl, cha
     for page in redirected:
         deeper = Page.objects.filter(crawl_id=crawl.id, key=key_of(page.url), depth__gt=page.depth)
         deeper.filter(status=Page.OPEN).update(depth=page.depth)
-        for cut_off in deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).only("error"):
-            deeper.filter(id=cut_off.id).update(status=Page.OPEN, outcome="", error="", depth=page.depth)
-            change.count_reopened(Outcome.LIMIT, None, 1)
-            change.limits[limit_that_closed(cut_off.error)] -= 1
+        for cut_off in deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).only("closed_by"):
+            opened = {"status": Page.OPEN, "outcome": "", "closed_by": None, "error": "", "depth": page.depth}
+            deeper.filter(id=cut_off.id).update(**opened)
+            change.count_reopened(Outcome.LIMIT, None, 1, cut_off.closed_by)
 
 
 def _note_retries(crawl: UUID, retries: Sequence[Retry], change: CounterChange) -> None:
@@ -300,7 +300,12 @@ def close_pages(
     """Close the open ones of these pages without a result, for the transaction of `change`."""
     given_up = outcome.category is Category.FAILED
     closed = pages.filter(status=Page.OPEN).update(
-        status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up, given_up_at=now if given_up else 0
+        status=Page.CLOSED,
+        outcome=outcome.value,
+        closed_by=limit,
+        error=error,
+        given_up=given_up,
+        given_up_at=now if given_up else 0,
     )
     if closed:
         change.count_closed(outcome, closed, limit=limit)
@@ -315,7 +320,7 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now
     for page in (replace(page, priority=priority_of(page.url, page.priority, rules)) for page in found):
         by_outcome.setdefault((page.outcome, _limit_of(page)), []).append(page)
     for (outcome, limit), pages in by_outcome.items():
-        inserted = sql.insert(crawl, pages, expires_at, now)
+        inserted = sql.insert(crawl, pages, limit, expires_at, now)
         if outcome is Outcome.EXTERNAL or not inserted:
             continue
         change.discovered += inserted

@@ -11,6 +11,7 @@ from crawler.capabilities.browser.page_load import FAILED, PageLoad, Resource
 from crawler.core.html.page_metadata import PageMetadata
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.placement import Placement
 from crawler.core.protocol.completion import Limit, State
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, SITEMAP, PageResult
@@ -356,6 +357,23 @@ def test_each_limit_counts_the_pages_it_closed_until_they_are_opened(crawl: Craw
     assert writer.close_rest(crawl.id, Outcome.LIMIT, "beyond the limit of 9 bytes", NOW, Limit.BYTES) == 2
     assert limits_of(crawl) == {"pages": rest - 1, "bytes": 2}
     assert_counters_match_rows(crawl)
+
+
+def test_a_row_names_the_limit_that_closed_it_until_it_is_opened(crawl: Crawl) -> None:
+    writer.close_rest(crawl.id, Outcome.LIMIT, "in whatever words", NOW, Limit.BYTES)
+    rows = Page.objects.filter(crawl=crawl)
+    assert set(rows.values_list("closed_by", flat=True)) == {"bytes"}
+    additions.open_again(crawl.id, rows.values_list("id", flat=True), Placement(), NOW)
+    assert set(rows.values_list("closed_by", flat=True)) == {None}
+    assert limits_of(crawl) == {}
+
+
+def test_pages_that_an_earlier_version_closed_are_those_their_crawl_counts(crawl: Crawl) -> None:
+    rest = writer.close_rest(crawl.id, Outcome.LIMIT, "in whatever words", NOW, Limit.BYTES)
+    rows = Page.objects.filter(crawl=crawl)
+    rows.update(closed_by=None)
+    additions.open_again(crawl.id, rows.values_list("id", flat=True)[:1], Placement(), NOW)
+    assert limits_of(crawl) == {"bytes": rest - 1}
 
 
 def limits_of(crawl: Crawl) -> dict[str, int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.outcomes import LIMITED, USABLE, Category
+from crawler.core.pages.outcomes import LIMITED, USABLE, Category, Outcome
 from crawler.core.protocol.counters import Tallies
 from crawler.core.protocol.retries import TRANSIENT_STATUSES
 
@@ -183,11 +184,20 @@ def limit_of_time(options: CrawlOptions, round_began_at: float, now: float) -> L
     return Limit.DEADLINE
 
 
-def limit_that_closed(error: str) -> Limit:
-    """The limit that closed a page with the outcome `limit`, by the page's error."""
-    if error.startswith("beyond the limit of "):
-        return Limit.BYTES if error.endswith(" bytes") else Limit.PAGES
-    return Limit.DEPTH if error.startswith("deeper than ") else Limit.SITEMAPS
+LIMITS_OF: dict[str, tuple[Limit, ...]] = {
+    Outcome.LIMIT: (Limit.PAGES, Limit.BYTES, Limit.DEPTH, Limit.SITEMAPS),
+    Outcome.EXPIRED: (Limit.DEADLINE, Limit.PAGE_TTL),
+}
+"""Outcome -> the limits that close pages with it."""
+
+
+def presumed_limits(outcome: str, pages: int, counted: Mapping[str, int]) -> Counter[str]:
+    """The limits of pages whose rows name none, because a process of an earlier version closed them: those that the
+    crawl counts (Limit -> pages), in their order."""
+    presumed = Counter[str]()
+    for limit in LIMITS_OF[outcome]:
+        presumed[limit] = min(pages - presumed.total(), counted.get(limit, 0))
+    return presumed
 
 
 def ended(state: State, tallies: Tallies, limits: Mapping[str, int]) -> EndReason | None:

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Category, Outcome
-from crawler.core.protocol.completion import EndReason, Limit, State, ended, limit_of_time, without_answer
+from crawler.core.protocol.completion import (
+    EndReason,
+    Limit,
+    State,
+    ended,
+    limit_of_time,
+    presumed_limits,
+    without_answer,
+)
 from crawler.core.protocol.counters import Tallies
 
 OVER = [state for state in State if state.is_over]
@@ -90,3 +98,18 @@ def test_pages_without_a_usable_answer_are_those_that_failed_or_may_answer_anoth
 )
 def test_a_page_expires_by_the_deadline_or_by_its_own_time(options: CrawlOptions, now: float, expected: Limit) -> None:
     assert limit_of_time(options, 1000.0, now) is expected
+
+
+@pytest.mark.parametrize(
+    ("outcome", "pages", "counted", "expected"),
+    [
+        ("limit", 3, {"depth": 5}, {"depth": 3}),
+        ("limit", 3, {"depth": 5, "pages": 1, "page_ttl": 9}, {"pages": 1, "depth": 2}),
+        ("expired", 4, {"page_ttl": 5, "deadline": 3}, {"deadline": 3, "page_ttl": 1}),
+        ("expired", 4, {}, {}),  # the crawl counts none, so none is taken from it
+    ],
+)
+def test_pages_without_a_limit_of_their_own_have_those_of_the_crawl(
+    outcome: str, pages: int, counted: dict[str, int], expected: dict[str, int]
+) -> None:
+    assert +presumed_limits(outcome, pages, counted) == expected
