@@ -25,6 +25,7 @@ SPAN = 100  # pages that are counted together
 SPANS = 8  # complete ones that are remembered of a branch
 GROWING_PAGES = 200  # nothing is known of a smaller branch
 GROWING_IN_TEN = 9  # new pages for ten: some of a chain fail, or another page finds them first
+MOST_OFFSPRING = 32  # of one page that count: a table of contents is found once; a month has at most 31 days
 READING_PAGES = 100  # of a growing branch, before its pages are read
 SILENT_PAGES = 300  # that were read, and of which hardly one said anything new
 SILENT_HOST_PAGES = 400  # a host is also the branch of everything else on it
@@ -49,7 +50,7 @@ class Span(msgspec.Struct, array_like=True):
     """Counts of up to SPAN pages of a branch."""
 
     pages: int = 0
-    grown: int = 0  # new pages of the branch that they led to
+    grown: int = 0  # new pages of the branch that they led to, at most MOST_OFFSPRING each
     read: int = 0  # of the pages, those whose text was read
     new: int = 0  # of these, those that said something new
     worded: int = 0  # of these, those whose words were read
@@ -288,7 +289,7 @@ def _count(known: Branches, page: ReadPage, patterns: Sequence[str], memory: Mem
         branch.turn, span = known.pages, branch.span()
         branch.pages += 1
         span.pages += 1
-        span.grown += sum(pattern in branches for branches in led_to)
+        span.grown += min(MOST_OFFSPRING, sum(pattern in branches for branches in led_to))
         if said is None:
             continue
         is_new = says_more or any(pattern not in branches for branches in lively)
