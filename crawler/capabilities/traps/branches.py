@@ -26,7 +26,8 @@ SPANS = 8  # complete ones that are remembered of a branch
 GROWING_PAGES = 200  # nothing is known of a smaller branch
 GROWING_IN_TEN = 9  # new pages for ten: some of a chain fail, or another page finds them first
 MOST_OFFSPRING = 32  # of one page that count: a table of contents is found once; a month has at most 31 days
-READING_PAGES = 100  # of a growing branch, before its pages are read
+NEWEST_PAGES, NEWEST_IN_TEN = 60, 5  # the very latest of these, and their new pages for ten
+READING_PAGES = SPAN + NEWEST_PAGES  # of a growing branch, before its pages are read
 SILENT_PAGES = 300  # that were read, and of which hardly one said anything new
 SILENT_HOST_PAGES = 400  # a host is also the branch of everything else on it
 NEW_IN_HUNDRED = 2  # of these pages: a trap may show a notice, or a text that changes each day
@@ -74,10 +75,13 @@ class Branch(msgspec.Struct, array_like=True):
         return self.spans[-1]
 
     def is_growing(self, pages: int = GROWING_PAGES, in_ten: int = GROWING_IN_TEN) -> bool:
-        """Whether at least so many of its latest pages led to as many new ones."""
+        """Whether at least so many of its latest pages led to as many new ones. The very latest have to do so as well:
+        most of an honest site is found by its first pages."""
         latest = self.spans[-1 - GROWING_PAGES // SPAN :]
-        number = sum(span.pages for span in latest)
-        return number >= pages and sum(span.grown for span in latest) * 10 >= number * in_ten
+        number, grown = sum(span.pages for span in latest), sum(span.grown for span in latest)
+        newest = next((span for span in reversed(latest) if span.pages >= NEWEST_PAGES), self.spans[-1])
+        is_growing_still = newest.grown * 10 >= newest.pages * NEWEST_IN_TEN
+        return number >= pages and grown * 10 >= number * in_ten and is_growing_still
 
     def latest(self, pages: int) -> Span | None:
         """The counts of its latest pages of which so many were read; None if fewer were."""

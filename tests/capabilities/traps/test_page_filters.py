@@ -92,7 +92,7 @@ def test_a_small_site_is_not_counted() -> None:
     assert not BranchCounts.objects.exists()
 
 
-def late(text_from: int, pages: int = 1_200) -> Site:
+def late(text_from: int, pages: int = 1_600) -> Site:
     """Each of the first products says the same and leads to the next two, so that it looks like a trap."""
 
     def site(path: str) -> Shown:
@@ -106,10 +106,10 @@ def late(text_from: int, pages: int = 1_200) -> Site:
 
 
 def test_a_false_alarm_is_taken_back_by_the_crawl_itself() -> None:
-    outcomes = crawled(late(text_from=500), 2_000)
+    outcomes = crawled(late(text_from=700), 3_000)
     assert outcomes.most_kept_out > 0, "it was no false alarm"
     assert outcomes.reopened > 0
-    assert len(outcomes.fetched) == 1_200
+    assert len(outcomes.fetched) == 1_600
     assert not outcomes.traps
 
 
