@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from crawler import conf
@@ -46,7 +45,8 @@ class ResponseReport:
         """The delay of the host after it."""
         self.send()
         self._is_unthrottled = False
-        return self._observe(host_rules.after_trouble, has_answered=has_answered).delay
+        follow, now = host_rules.after_trouble, self._now()
+        return self.host_states.observe(self._host, follow, now, crawl=self._crawl, has_answered=has_answered).delay
 
     def send(self) -> None:
         answers, self.responses = self.responses, 0
@@ -55,17 +55,8 @@ class ResponseReport:
             return
         mean = seconds / answers
         if mean > host_rules.COMFORT_S or not self._is_unthrottled:
-            known = self._observe(
-                lambda known: host_rules.after_responses(known, mean, answers), has_answered=True, seconds=mean
-            )
+            known = self.host_states.observe_responses(self._host, mean, answers, self._now(), self._crawl)
             self._is_unthrottled = known == Throttle()
-
-    def _observe(
-        self, follow: Callable[[Throttle], Throttle], *, has_answered: bool, seconds: float | None = None
-    ) -> Throttle:
-        return self.host_states.observe(
-            self._host, follow, self._now(), crawl=self._crawl, has_answered=has_answered, seconds=seconds
-        )
 
 
 class HostSlot:

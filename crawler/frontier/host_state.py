@@ -9,7 +9,7 @@ from typing import Any, cast
 from redis import Redis
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.politeness.host_rules import HostStop, Throttle, after_silence
+from crawler.core.politeness.host_rules import HostStop, Throttle, after_responses, after_silence, usual_seconds
 from crawler.frontier import keys
 from crawler.frontier.keys import CrawlKeys
 
@@ -17,7 +17,7 @@ HOST_STATE_TTL_S = 24 * 3600
 MIN_RESPONSE_TIME_CHANGE = 0.25  # relative; a smaller change of the response time is not stored
 
 STOP_FIELDS = ["until", "stop_status", "stops", "stop_page", "refusals"]
-_FIELDS = ["crawl_delay", "delay", "delay_at", "troubles", "answered", "seconds", "probe_until"]
+_FIELDS = ["crawl_delay", "delay", "delay_at", "troubles", "answered", "seconds", "usual", "probe_until"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class HostState:
     stop: HostStop = field(default_factory=HostStop)
     probe_until: float = 0.0  # epoch seconds; after a stop, one page is tried until then
     response_s: float | None = None  # recent response time in seconds
+    usual_s: float | None = None  # usual response time, see `usual_seconds`
 
 
 class HostStates:
@@ -57,23 +58,38 @@ class HostStates:
         *,
         crawl: str,
         has_answered: bool,
-        seconds: float | None = None,
     ) -> Throttle:
-        """Update the host's throttle and its response time in `seconds`. Of two concurrent updates one may be lost: the
-        next one corrects that."""
+        """Update the host's throttle. Of two concurrent updates one may be lost: the next one corrects that."""
         known = self.read([host], now)[host]
         throttle = follow(known.throttle)
-        is_news = seconds is not None and not _is_about(known.response_s, seconds)
-        if throttle != known.throttle or is_news or (has_answered and not known.has_answered):
-            fields: dict[Any, Any] = {"delay": throttle.delay, "delay_at": now, "troubles": throttle.troubles}
-            fields |= {"answered": 1} if has_answered else {}
+        self._note(host, known, throttle, now, crawl, {"answered": 1} if has_answered else {})
+        return throttle
+
+    def observe_responses(self, host: str, mean_seconds: float, responses: int, now: float, crawl: str) -> Throttle:
+        """The same after so many responses, with the host's response times."""
+        known = self.read([host], now)[host]
+        usual = usual_seconds(known.usual_s, mean_seconds)
+        throttle = after_responses(known.throttle, mean_seconds, responses, usual)
+        times: dict[Any, Any] = {"answered": 1}
+        if not _is_about(known.response_s, mean_seconds):
+            times["seconds"] = mean_seconds
+        if known.usual_s is None or usual < known.usual_s or throttle.delay > 0:
+            times["usual"] = usual
+        self._note(host, known, throttle, now, crawl, times)
+        return throttle
+
+    def _note(
+        self, host: str, known: HostState, throttle: Throttle, now: float, crawl: str, fields: dict[Any, Any]
+    ) -> None:
+        is_news = fields.keys() - {"answered"} or ("answered" in fields and not known.has_answered)
+        if throttle != known.throttle or is_news:
+            fields |= {"delay": throttle.delay, "delay_at": now, "troubles": throttle.troubles}
             with self._redis.pipeline() as pipe:
-                _write(pipe, host, fields | ({"seconds": seconds} if is_news else {}))
+                _write(pipe, host, fields)
                 if throttle.delay:
                     pipe.sadd(CrawlKeys(crawl).met, host)
                     pipe.expire(CrawlKeys(crawl).met, HOST_STATE_TTL_S)
                 pipe.execute()
-        return throttle
 
 
 def _write(pipe: Redis, host: str, fields: dict[Any, Any]) -> None:
@@ -86,7 +102,7 @@ def _is_about(known: float | None, seconds: float) -> bool:
 
 
 def _host_state(fields: list[bytes | None], now: float) -> HostState:
-    crawl_delay, delay, delay_at, troubles, answered, seconds, probe_until, *stop = fields
+    crawl_delay, delay, delay_at, troubles, answered, seconds, usual, probe_until, *stop = fields
     learned = Throttle(float(delay or 0), int(troubles or 0))
     return HostState(
         crawl_delay=float(crawl_delay) if crawl_delay else None,
@@ -95,6 +111,7 @@ def _host_state(fields: list[bytes | None], now: float) -> HostState:
         stop=stop_from(stop),
         probe_until=float(probe_until or 0),
         response_s=float(seconds) if seconds else None,
+        usual_s=float(usual) if usual else None,
     )
 
 

@@ -92,7 +92,9 @@ def slices_at_once(delay: float, concurrency: int) -> int:
 
 # The automatic throttle, see `Throttle`.
 
-COMFORT_S = 1.0  # response time above which a host counts as slow
+COMFORT_S = 1.0  # response time above which a host counts as slow, if it is usually faster
+SLOWER = 2.0  # times its usual response time, above which any other counts as slow
+USUAL_GROWTH = 1.05  # by which the usual response time grows with each report of a slower one
 FIRST_BACKOFF_S = 0.25  # one busy page should not slow down a whole site
 MAX_THROTTLE_S = 60.0
 NEGLIGIBLE_S = 0.05
@@ -103,27 +105,34 @@ BUSY_STATUSES = frozenset({429, 503})
 
 @dataclass(frozen=True)
 class Throttle:
-    """The delay the throttle adds at a host, by four rules, with T the mean response time in seconds:
+    """The delay the throttle adds at a host, by four rules. T is the mean response time, U the usual one:
 
-    1. Responses move the delay towards max(0, T - COMFORT_S): half of the way down each time, up to it at once. After
+    1. Responses move the delay towards max(0, T - max(COMFORT_S, SLOWER * U)): half of the way down each time, up to it
+       at once. So a host that always takes two seconds gets no delay: it is not our requests that slow it down. After
        the first response at most RECOVERY_S are left above it, so a recovered host is at full speed after six
        responses, two seconds.
     2. Trouble (no response, 429 or 503) number n in a row makes it at least FIRST_BACKOFF_S * 2^(n-1).
     3. It never exceeds MAX_THROTTLE_S; below NEGLIGIBLE_S it is 0.
     4. Without news it halves every HALF_LIFE_S, and one trouble is forgotten.
 
-    Rule 1 is Scrapy's AutoThrottle without its target concurrency, which the limit on connections replaces; rule 2 is
-    the back-off of RFC 6298, 5.5. The first request of a crawl to a host ignores this delay, see
-    `frontier.host_limiter`: it may be out of date.
+    Rule 1 is Scrapy's AutoThrottle without its target concurrency, which the limit on connections replaces; that a host
+    is compared with itself is from TCP Vegas (Brakmo and Peterson, 1995). Rule 2 is the back-off of RFC 6298, 5.5. The
+    first request of a crawl to a host ignores this delay, see `frontier.host_limiter`: it may be out of date.
     """
 
     delay: float = 0.0  # minimum seconds between two requests
     troubles: int = 0  # in a row
 
 
-def after_responses(throttle: Throttle, mean_seconds: float, responses: int) -> Throttle:
-    """After `responses` responses that took `mean_seconds` each."""
-    target = max(0.0, mean_seconds - COMFORT_S)
+def usual_seconds(known: float | None, mean_seconds: float) -> float:
+    """The usual response time after a report: the shortest, which grows slowly, so that a lasting change is learnt."""
+    return mean_seconds if known is None else min(mean_seconds, known * USUAL_GROWTH)
+
+
+def after_responses(throttle: Throttle, mean_seconds: float, responses: int, usual: float | None = None) -> Throttle:
+    """After `responses` responses that took `mean_seconds` each, of a host that usually takes `usual` seconds (None =
+    not known)."""
+    target = max(0.0, mean_seconds - max(COMFORT_S, SLOWER * (usual or 0.0)))
     beyond = (throttle.delay - target) / 2**responses
     return Throttle(_bounded(target + min(max(beyond, 0.0), RECOVERY_S)))
 

@@ -21,5 +21,5 @@ redis.call('ZADD', slots, string.format('%.6f', until_then), holder)
 redis.call('EXPIRE', slots, math.ceil(until_then - now) + 1)
 if tonumber(redis.call('HGET', host, 'delay') or '0') <= 0 or redis.call('SADD', met, ARGV[8]) == 0 then return 1 end
 redis.call('EXPIRE', met, ARGV[9])
-if at_work == 0 then redis.call('HDEL', host, 'delay', 'delay_at', 'troubles') end
+if at_work == 0 then redis.call('HDEL', host, 'delay', 'delay_at', 'troubles', 'usual') end
 return 2

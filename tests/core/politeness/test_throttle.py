@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
-from crawler.core.politeness.host_rules import HALF_LIFE_S, Throttle, after_responses, after_silence, after_trouble
+from crawler.core.politeness.host_rules import (
+    HALF_LIFE_S,
+    Throttle,
+    after_responses,
+    after_silence,
+    after_trouble,
+    usual_seconds,
+)
 
 
 def test_a_host_that_answers_quickly_is_not_slowed_down() -> None:
@@ -15,6 +22,19 @@ def test_a_host_that_answers_quickly_is_not_slowed_down() -> None:
 
 def test_a_slow_host_is_left_alone_for_as_long_as_it_is_slow() -> None:
     assert after_responses(Throttle(), mean_seconds=3.0, responses=1).delay == 2.0
+
+
+@pytest.mark.parametrize("seconds", [0.02, 0.5, 2.0, 5.0])
+def test_a_host_that_is_always_as_slow_gets_no_delay(seconds: float) -> None:
+    usual = usual_seconds(None, seconds)
+    for latest in (seconds * 1.3, seconds * 0.9, seconds):
+        usual = usual_seconds(usual, latest)
+        assert after_responses(Throttle(), latest, responses=1, usual=usual) == Throttle()
+
+
+def test_a_host_that_slows_down_gets_a_delay() -> None:
+    assert after_responses(Throttle(), 5.0, responses=1, usual=2.0).delay == 1.0
+    assert after_responses(Throttle(), 1.5, responses=1, usual=0.1).delay == 0.5
 
 
 def test_trouble_in_a_row_doubles_the_delay() -> None:
