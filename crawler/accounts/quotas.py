@@ -10,16 +10,19 @@ from django.db.models import Sum
 from crawler import conf
 from crawler.core.access.quotas import (
     NO_LIMIT,
+    RETRY_AFTER_S,
     Quota,
     QuotaUse,
+    StorageExhausted,
     StorageUse,
     check_start,
-    check_stored,
     pages_left,
     quota_of,
     storage_exhausted,
 )
+from crawler.core.errors import OverQuota
 from crawler.core.protocol.completion import State
+from crawler.core.text.quantities import count, counted
 from crawler.models import NOT_OVER, Crawl
 from crawler.storage import sql
 
@@ -60,7 +63,9 @@ def check(user: User | None, now: datetime) -> None:
         return
     limits = quota(user.pk)
     if limits != NO_LIMIT:
-        check_start(limits, used(user.pk, now), now)
+        has = used(user.pk, now)
+        check_start(limits, has, now)
+        _refuse(storage_exhausted(limits, has.stored), "your")
 
 
 def claim(user: User | None, now: datetime) -> None:
@@ -72,18 +77,36 @@ def claim(user: User | None, now: datetime) -> None:
 
 
 def check_room(user: int | None, whose: str = "your") -> None:
-    """OverQuota unless the user's crawls may store more."""
-    limits = NO_LIMIT if user is None else quota(user)
-    if user is not None and (limits.stored_pages or limits.stored_mb):
-        check_stored(limits, stored(user), whose)
+    """OverQuota unless the user's crawls may store more. `whose`: "your", "its owner's"."""
+    _refuse(_exhausted(user), whose)
 
 
 def no_room(user: int | None) -> str:
     """Why the user's crawls may store no more, for all who see them; "" = they may."""
+    reached = _exhausted(user)
+    return "" if reached is None else _exhausted_text(reached, "its owner's")
+
+
+def _exhausted(user: int | None) -> StorageExhausted | None:
     limits = NO_LIMIT if user is None else quota(user)
     if user is None or not (limits.stored_pages or limits.stored_mb):
-        return ""
-    return storage_exhausted(limits, stored(user), "its owner's")
+        return None
+    return storage_exhausted(limits, stored(user))
+
+
+def _refuse(reached: StorageExhausted | None, whose: str) -> None:
+    if reached is not None:
+        why = _exhausted_text(reached, whose)
+        raise OverQuota(f"{why[0].upper()}{why[1:]}.", retry_after=RETRY_AFTER_S)
+
+
+def _exhausted_text(reached: StorageExhausted, whose: str) -> str:
+    """Which limit was reached, and what to do."""
+    if reached.of_content:
+        what = f"keep {count(reached.used)} MB of content, and may keep {count(reached.allowed)} MB"
+    else:
+        what = f"store {counted(reached.used, 'page')}, and may store {count(reached.allowed)}"
+    return f"{whose} crawls {what}; delete some of these crawls to make room"
 
 
 def left(user: int, now: datetime) -> int | None:

@@ -59,7 +59,7 @@ def test_a_deleted_crawl_frees_what_it_stored(settings: Any) -> None:
     a_finished_crawl(ann, discovered=8, kept_bytes=500)
     large = a_finished_crawl(ann, discovered=4, kept_bytes=70)
     assert quotas.stored(ann.pk) == StorageUse(12, 570)
-    with pytest.raises(OverQuota, match="Your crawls store 12 pages"):
+    with pytest.raises(OverQuota, match="Your crawls store 12 pages, and may store 12; delete some"):
         quotas.claim(ann, NOW)
     large.delete()
     quotas.claim(ann, NOW)
@@ -70,7 +70,10 @@ def test_the_storage_of_one_person_may_be_larger(settings: Any) -> None:
     settings.CRAWLER_STORED_MB = 1
     ann = a_person()
     a_finished_crawl(ann, kept_bytes=1_000_000)
-    assert quotas.no_room(ann.pk).startswith("its owner's crawls keep 1 MB of content")
+    line = "crawls keep 1 MB of content, and may keep 1 MB; delete some of these crawls to make room"
+    assert quotas.no_room(ann.pk) == f"its owner's {line}"
+    with pytest.raises(OverQuota, match=f"Your {line}"):
+        quotas.check_room(ann.pk)
     an_allowance(ann, stored_mb=0)
     assert quotas.no_room(ann.pk) == ""
 

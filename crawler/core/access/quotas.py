@@ -39,6 +39,15 @@ class QuotaUse:
     stored: StorageUse = StorageUse()
 
 
+@dataclass(frozen=True)
+class StorageExhausted:
+    """A limit of storage that a user's crawls have reached."""
+
+    used: int  # pages, or megabytes
+    allowed: int
+    of_content: bool = False  # megabytes of kept content
+
+
 NO_LIMIT = Quota()
 
 
@@ -66,25 +75,17 @@ def pages_left(quota: Quota, used: QuotaUse) -> int | None:
     return max(0, quota.pages_a_day - used.pages_today) if quota.pages_a_day else None
 
 
-def storage_exhausted(quota: Quota, stored: StorageUse, whose: str) -> str:
-    """Why no more may be stored, and what to do; "" = more may. `whose`: "your", "its owner's"."""
+def storage_exhausted(quota: Quota, stored: StorageUse) -> StorageExhausted | None:
+    """The limit by which no more may be stored; None = more may."""
     if quota.stored_pages and stored.pages >= quota.stored_pages:
-        what = f"store {counted(stored.pages, 'page')}, and may store {count(quota.stored_pages)}"
-    elif quota.stored_mb and stored.bytes >= quota.stored_mb * BYTES_PER_MB:
-        what = f"keep {count(stored.bytes // BYTES_PER_MB)} MB of content, and may keep {count(quota.stored_mb)} MB"
-    else:
-        return ""
-    return f"{whose} crawls {what}; delete some of these crawls to make room"
-
-
-def check_stored(quota: Quota, stored: StorageUse, whose: str = "your") -> None:
-    """OverQuota unless more may be stored."""
-    if why := storage_exhausted(quota, stored, whose):
-        raise OverQuota(f"{why[0].upper()}{why[1:]}.", retry_after=RETRY_AFTER_S)
+        return StorageExhausted(stored.pages, quota.stored_pages)
+    if quota.stored_mb and stored.bytes >= quota.stored_mb * BYTES_PER_MB:
+        return StorageExhausted(stored.bytes // BYTES_PER_MB, quota.stored_mb, of_content=True)
+    return None
 
 
 def check_start(quota: Quota, used: QuotaUse, now: datetime) -> None:
-    """OverQuota unless another crawl may start."""
+    """OverQuota unless another crawl may start, as far as that depends on what runs and was requested."""
     if quota.active_crawls and used.active_crawls >= quota.active_crawls:
         raise OverQuota(
             f"You have {counted(used.active_crawls, 'crawl')} that {'is' if used.active_crawls == 1 else 'are'} not "
@@ -97,7 +98,6 @@ def check_start(quota: Quota, used: QuotaUse, now: datetime) -> None:
             f"{count(quota.pages_a_day)} a day. Start this one after midnight (UTC).",
             retry_after=max(1, round((next_day(now) - now).total_seconds())),
         )
-    check_stored(quota, used.stored)
 
 
 def next_day(now: datetime) -> datetime:
