@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -18,7 +18,7 @@ from django.contrib.auth.models import User
 from crawler import clock
 from crawler.accounts.permissions import namer
 from crawler.core.access.reach import OPERATOR, Namer
-from crawler.core.errors import BadInput
+from crawler.core.errors import BadInput, NoCrawl
 from crawler.core.pages.placement import Added, AskedAgain, Refused, placed
 from crawler.core.url_lists.wanted import of_item
 from crawler.crawls import change as changing
@@ -28,13 +28,6 @@ from crawler.manager import add as adding
 from crawler.models import Crawl
 
 __all__ = ["Added", "AskedAgain", "BadInput", "Changed", "NoCrawl", "Refused", "add", "again", "change", "finish"]
-
-
-T = TypeVar("T")
-
-
-class NoCrawl(LookupError):
-    """There is no such crawl, or not any more."""
 
 
 def add(
@@ -61,7 +54,7 @@ def add(
     now = clock.epoch_seconds()
     place = placed(priority, delay, _epoch(not_before), ttl, now)
     pages = [of_item(_with_epoch(item), place, now) for item in urls]
-    return _found(adding.add(_id_of(crawl), pages, by=_namer(crawl, by), again=again))
+    return adding.add(_id_of(crawl), pages, by=_namer(crawl, by), again=again)
 
 
 def again(
@@ -76,7 +69,7 @@ def again(
     """Request pages again that have their outcome, by their ids: `Page.objects.filter(...).values_list("id",
     flat=True)`. The other arguments are those of `add`."""
     place = placed(priority, delay, _epoch(not_before), ttl, clock.epoch_seconds())
-    return _found(adding.ask_again(_id_of(crawl), pages, place))
+    return adding.ask_again(_id_of(crawl), pages, place)
 
 
 def finish(crawl: Crawl | UUID | str) -> bool:
@@ -88,14 +81,16 @@ def finish(crawl: Crawl | UUID | str) -> bool:
 def change(crawl: Crawl | UUID | str, *, by: User | None = None, **options: Any) -> Changed:
     """Give a crawl other values of these options (`crawler.core.options.catalogue.CHANGEABLE`), all or none; None = the
     default. `login_fields` ("name=value" each) takes the place of all fields of its log-in."""
-    return _found(changing.change(_id_of(crawl), options, by=_namer(crawl, by)))
+    return changing.change(_id_of(crawl), options, by=_namer(crawl, by))
 
 
 def _namer(crawl: Crawl | UUID | str, user: User | None) -> Namer:
     if user is None:
         return OPERATOR
     row = crawl if isinstance(crawl, Crawl) else Crawl.objects.filter(id=_id_of(crawl)).first()
-    return namer(user, _found(row))
+    if row is None:
+        raise NoCrawl
+    return namer(user, row)
 
 
 def _id_of(crawl: Crawl | UUID | str) -> UUID:
@@ -115,9 +110,3 @@ def _with_epoch(item: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
     """The item with its time, if that is a `datetime`, in epoch seconds."""
     at = None if isinstance(item, str) else item.get("not_before")
     return {**item, "not_before": _epoch(at)} if isinstance(at, datetime) and not isinstance(item, str) else item
-
-
-def _found(done: T | None) -> T:
-    if done is None:
-        raise NoCrawl("There is no such crawl.")
-    return done

@@ -38,7 +38,7 @@ from crawler.api.routes import (
     schedules,
     tokens,
 )
-from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown, TooBusy
+from crawler.core.errors import BadInput, LoadStopped, NoCrawl, OverQuota, ServiceDown, TooBusy
 from crawler.core.text.controls import Surface
 from crawler.crawls.holds import shortage_of
 from crawler.reports.cause_text import shortage_text
@@ -134,6 +134,11 @@ def _over_quota(request: HttpRequest, error: OverQuota) -> HttpResponse:
 @api.exception_handler(TooBusy)
 def _too_busy(request: HttpRequest, error: TooBusy) -> HttpResponse:
     return problem(429, str(error), headers={"Retry-After": str(error.retry_after)})
+
+
+@api.exception_handler(NoCrawl)
+def _no_crawl(request: HttpRequest, error: NoCrawl) -> HttpResponse:
+    return problem(404, str(error))
 
 
 @api.exception_handler(LoadStopped)

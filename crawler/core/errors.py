@@ -4,6 +4,7 @@
     ├── BadInput            invalid input of a user; says what to do
     │   ├── RefusedAddress  a start URL whose address may not be requested
     │   └── OverQuota       the quota of the user is exhausted; says when to try again
+    ├── NoCrawl             there is no such crawl, or not any more
     ├── TooBusy             too many slow calls are in progress; says when to try again
     ├── LoadStopped         a crawl was cancelled or deleted while its list was imported
     ├── MissingHere         this machine lacks what a page needs; another worker may have it
@@ -56,6 +57,13 @@ class OverQuota(BadInput):
     def __init__(self, message: str, *, retry_after: int) -> None:
         super().__init__("quota", message)
         self.retry_after = retry_after  # seconds
+
+
+class NoCrawl(CrawlerError, LookupError):
+    """There is no such crawl, or not any more. Trying again never helps."""
+
+    def __init__(self, message: str = "There is no such crawl; it may have been deleted.") -> None:
+        super().__init__(message)
 
 
 class TooBusy(CrawlerError):

@@ -9,11 +9,12 @@ from uuid import UUID
 
 from crawler import clock
 from crawler.core.access.permissions import Right, Scope
+from crawler.core.errors import NoCrawl
 from crawler.core.protocol.completion import State
 from crawler.crawls import control
 from crawler.models import Crawl
 from crawler.reports.diagnosis_facts import held_because
-from crawler.reports.text import GONE, Reply
+from crawler.reports.text import Reply
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,12 @@ _STANDS = {
 
 
 def reply_to(action: Action, moved: bool, crawl_id: UUID) -> Reply:
-    """The reply to a user; `moved`: what `run` returned."""
+    """The reply to a user; `moved`: what `run` returned. Raises NoCrawl."""
     if moved:
         return Reply(action.done, is_so=True)
     crawl = Crawl.objects.filter(pk=crawl_id).first()
     if crawl is None:
-        return GONE
+        raise NoCrawl
     state = State(crawl.state)
     if action is RESUME and state is State.PAUSED and (why := held_because(crawl, clock.epoch_seconds())):
         return Reply(why, is_so=False)

@@ -17,7 +17,7 @@ from crawler.accounts import audit
 from crawler.accounts.permissions import installation_hosts
 from crawler.core.access.reach import Namer, check_change, private_hosts_for
 from crawler.core.channels.catalogue import KINDS
-from crawler.core.errors import BadInput
+from crawler.core.errors import BadInput, NoCrawl
 from crawler.core.options.catalogue import CHANGEABLE, CrawlOptions, check_options
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.protocol.completion import State
@@ -49,8 +49,8 @@ class Changed:
     after: Mapping[str, Any]
 
 
-def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed | None:
-    """Give a crawl other values of these options, all or none; None if there is no such crawl. `by`: who does it.
+def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed:
+    """Give a crawl other values of these options, all or none. `by`: who does it. Raises NoCrawl.
 
     BadInput names the first option that cannot be changed or used. The next tick uses the new values; what a batch
     that is handed out already was told, it keeps. With "login_fields" ("name=value" each) all fields of the log-in form
@@ -58,7 +58,7 @@ def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed |
     """
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
-        return None
+        raise NoCrawl
     for name in values:
         if name not in (*CHANGEABLE, LOGIN_FIELDS):
             others = ", ".join((*CHANGEABLE, LOGIN_FIELDS))
@@ -69,7 +69,7 @@ def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed |
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
         if crawl is None:
-            return None
+            raise NoCrawl
         if crawl.state == State.LOADING:
             raise BadInput("id", LOADING)
         before = crawl.chosen

@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from crawler import __version__
 from crawler.accounts import audit
-from crawler.core.errors import BadInput, LoadStopped, ServiceDown
+from crawler.core.errors import BadInput, LoadStopped, NoCrawl, ServiceDown
 from crawler.core.text.sanitize import lines
 from crawler.crawls.actions import Action, reply_to
 from crawler.crawls.holds import database_error_message, shortage_of
@@ -138,7 +138,7 @@ class CrawlerCommand(BaseCommand):
             return self.perform(options)
         except BadInput as error:
             raise ExitWith(Exit.BAD_USAGE, str(error)) from None
-        except LoadStopped as error:
+        except (LoadStopped, NoCrawl) as error:
             raise ExitWith(Exit.NOT_DONE, str(error)) from None
         except BrokenPipeError:  # the reader of stdout has exited, such as head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,7 +14,7 @@ from crawler import clock, logs
 from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import installation_hosts
 from crawler.core.access.reach import Namer, is_limited, may_add_hosts, private_hosts_for
-from crawler.core.errors import BadInput
+from crawler.core.errors import BadInput, NoCrawl
 from crawler.core.pages.placement import MAX_REASONS, MAX_URLS, Added, AskedAgain, Placement, Refused
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.wanted import PageRequest
@@ -44,8 +44,8 @@ LOADING = "Its list is still being read; add pages once the crawl runs."
 
 def add(
     crawl_id: UUID, pages: Sequence[str | PageRequest], place: Placement = ANYWHERE, *, by: Namer, again: bool = False
-) -> Added | None:
-    """Add pages by their URLs as a user types them, 10,000 at most, in one transaction; None if there is no such crawl.
+) -> Added:
+    """Add pages by their URLs as a user types them, 10,000 at most, in one transaction. Raises NoCrawl.
     `by`: who names them, which decides about private addresses, and about hosts that are not in a list.
 
     An open page gets its own time and priority, or else those of `place`; a closed one stays closed unless it is wanted
@@ -56,7 +56,7 @@ def add(
         raise BadInput("urls", f"Add {MAX_URLS:,} URLs at most at a time, not {len(pages):,}.")
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
-        return None
+        raise NoCrawl
     placed = [PageRequest(page, place) if isinstance(page, str) else page for page in pages]
     wanted, refused = _sorted_out(crawl, placed, by)
     queues.connection().ping()
@@ -68,8 +68,6 @@ def add(
 
     with transaction.atomic():
         crawl = _locked(crawl_id)
-        if crawl is None:
-            return None
         quotas.check_room(crawl.owner_id, "its owner's")
         was_over = crawl.is_over
         limited = is_limited(by, crawl.chosen.private_hosts)
@@ -96,31 +94,26 @@ def add(
     )
 
 
-def ask_again(crawl_id: UUID, pages: Iterable[int], place: Placement | None = None) -> AskedAgain | None:
-    """Open closed pages of a crawl again, as if they had never been requested: those with these ids. None if there is
-    no such crawl.
+def ask_again(crawl_id: UUID, pages: Iterable[int], place: Placement | None = None) -> AskedAgain:
+    """Open closed pages of a crawl again, as if they had never been requested: those with these ids. Raises NoCrawl.
 
     Of many pages some are opened in each transaction: if the process dies, the rest stays closed.
     """
     queues.connection().ping()
     named = list(dict.fromkeys(pages))  # all of them now: a filter may select those that are opened no longer
     if not named and not Crawl.objects.filter(id=crawl_id).exists():
-        return None
+        raise NoCrawl
     again, has_reopened = 0, False
     for at in range(0, len(named), PAGES_PER_TRANSACTION):
         part = _open_some(crawl_id, named[at : at + PAGES_PER_TRANSACTION], place or Placement())
-        if part is None:
-            return None
         again, has_reopened = again + part.again, has_reopened or part.has_reopened
     return AskedAgain(again, len(named) - again, has_reopened)
 
 
-def _open_some(crawl_id: UUID, ids: Sequence[int], place: Placement) -> AskedAgain | None:
+def _open_some(crawl_id: UUID, ids: Sequence[int], place: Placement) -> AskedAgain:
     now = clock.epoch_seconds()
     with transaction.atomic():
         crawl = _locked(crawl_id)
-        if crawl is None:
-            return None
         was_over = crawl.is_over
         opened = additions.open_again(crawl_id, ids, place, now)
         if not opened:
@@ -133,11 +126,11 @@ def _open_some(crawl_id: UUID, ids: Sequence[int], place: Placement) -> AskedAga
     return AskedAgain(len(opened), has_reopened=was_over)
 
 
-def _locked(crawl_id: UUID) -> Crawl | None:
-    """The crawl with its row locked; None if it is deleted, or is being deleted. BadInput while its list is read."""
+def _locked(crawl_id: UUID) -> Crawl:
+    """The crawl with its row locked. NoCrawl also while it is being deleted, BadInput while its list is read."""
     crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
     if crawl is None or context_of(crawl).frontier.is_being_deleted():
-        return None
+        raise NoCrawl
     if crawl.state == State.LOADING:
         raise BadInput("urls", LOADING)
     return crawl

@@ -257,9 +257,6 @@ class Reply:
     is_so: bool  # whether the requested state is reached, by this call or before
 
 
-GONE = Reply("It was deleted; there is no such crawl any more.", is_so=False)
-
-
 def to_delete(crawl: Crawl, deleted: bool) -> Reply:
     """The reply to delete; `crawl` as it was before."""
     if not deleted:

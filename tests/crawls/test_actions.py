@@ -5,9 +5,9 @@ from uuid import UUID
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from crawler.core.errors import NoCrawl
 from crawler.core.protocol.completion import State
 from crawler.crawls.actions import ACTIONS, CANCEL, FINISH, PAUSE, RESUME, Action, reply_to
-from crawler.reports.text import GONE
 from tests.factories import make_crawl
 from tests.text_files import listed
 
@@ -31,4 +31,5 @@ def test_each_reply_says_what_became_of_the_crawl(action: Action, golden: Snapsh
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 def test_a_crawl_that_was_deleted_meanwhile_is_gone(action: Action) -> None:
-    assert reply_to(action, moved=False, crawl_id=UUID(int=7)) is GONE
+    with pytest.raises(NoCrawl):
+        reply_to(action, moved=False, crawl_id=UUID(int=7))

@@ -35,7 +35,7 @@ from crawler.crawls.delete import delete
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.start import start_crawl
 from crawler.models import Crawl
-from crawler.reports import adding, text
+from crawler.reports import adding
 from crawler.reports.crawl_search import CrawlSearch
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import masked_receipt, receipt_of
@@ -178,8 +178,6 @@ def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict
     if of_owner and not sees_addresses(request.user, crawl):
         raise Problem(403, "Only the crawl's owner can change who gets its notices, and the fields of its log-in.")
     done = change(crawl.id, values, by=namer(request.user, crawl))
-    if done is None:
-        raise Problem(404, text.GONE.line)
     message = adding.to_change(done.before, done.after).line
     return {"before": done.before, "after": done.after, "message": message}
 

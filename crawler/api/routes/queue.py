@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from uuid import UUID
 
 from ninja import Query, Router, Schema
@@ -15,7 +15,6 @@ from crawler.api.callers import ApiRequest, needs
 from crawler.api.lookups import crawl_named
 from crawler.api.openapi import described
 from crawler.api.paging import RowId
-from crawler.api.problems import Problem
 from crawler.api.schemas.page import PageFilters
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.errors import BadInput
@@ -23,9 +22,7 @@ from crawler.core.pages.placement import MAX_URLS, Added, Placement, placed
 from crawler.core.url_lists.wanted import PageRequest, of_item
 from crawler.manager.add import add, ask_again
 from crawler.models import Crawl
-from crawler.reports import adding, text
-
-T = TypeVar("T")
+from crawler.reports import adding
 
 router = Router(tags=["crawls"])
 
@@ -145,7 +142,7 @@ def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str
     """All in one transaction. A page that is open already gets the time and priority that are sent. A crawl that was
     over runs again."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
-    return shown(_found(add(crawl.id, body.pages(), by=namer(request.user, crawl), again=body.again)))
+    return shown(add(crawl.id, body.pages(), by=namer(request.user, crawl), again=body.again))
 
 
 @router.post(
@@ -170,7 +167,7 @@ def again(
     """As if they had never been requested: those in `pages`, or all that pass the filters in the query, which are
     those of the list of pages. A crawl that was over runs again."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
-    done = _found(ask_again(crawl.id, _selected(crawl, body, chosen), body.place()))
+    done = ask_again(crawl.id, _selected(crawl, body, chosen), body.place())
     message = adding.to_ask_again(done).line
     return {"again": done.again, "left": done.left, "reopened": done.has_reopened, "message": message}
 
@@ -194,10 +191,3 @@ def _selected(crawl: Crawl, body: PagesAgain, chosen: PageFilters) -> Iterable[i
     if ways.count(True) != 1:
         raise BadInput("pages", "Name the pages in `pages`, or give filters in the query, or `all`: one of these.")
     return body.pages if body.pages is not None else chosen.pages(crawl).values_list("id", flat=True)
-
-
-def _found(done: T | None) -> T:
-    """404 if the crawl was deleted meanwhile."""
-    if done is None:
-        raise Problem(404, text.GONE.line)
-    return done

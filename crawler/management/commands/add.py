@@ -16,12 +16,12 @@ from crawler.core.pages.placement import MAX_URLS, Added, Placement
 from crawler.core.url_lists.entries import entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, ColumnChoice
 from crawler.core.url_lists.wanted import PageRequest, of_line
-from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.list_input import STDIN, opened
 from crawler.management.placement import add_place, place_of
 from crawler.manager.add import add
-from crawler.reports import adding, text
+from crawler.reports import adding
 
 EXAMPLES = """\
 examples:
@@ -62,8 +62,6 @@ class Command(CrawlerCommand):
         total = Added()
         for pages in _parts(options, place):
             done = add(crawl.id, pages, place, by=OPERATOR, again=options["again"])
-            if done is None:
-                raise ExitWith(Exit.NOT_DONE, text.GONE.line)
             total = total.plus(done)
         return self._tell(total, place, as_json=options["json"])
 

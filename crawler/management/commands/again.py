@@ -8,13 +8,13 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.core.pages.page_query import PagesQuery, Show, read
-from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.base import CrawlerCommand
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.pages import page_of
 from crawler.management.placement import add_place, place_of
 from crawler.manager.add import ask_again
 from crawler.models import Crawl
-from crawler.reports import adding, text
+from crawler.reports import adding
 from crawler.reports.page_table import chosen
 
 EXAMPLES = """\
@@ -61,8 +61,6 @@ class Command(CrawlerCommand):
     def perform(self, options: dict[str, Any]) -> int:
         crawl, place = crawl_of(options["id"]), place_of(options)
         done = ask_again(crawl.id, _selected(crawl, options), place)
-        if done is None:
-            raise ExitWith(Exit.NOT_DONE, text.GONE.line)
         code = self.print_reply(adding.to_ask_again(done))
         if place.not_before is None:
             self.warn_without_workers()

@@ -8,10 +8,10 @@ from typing import Any
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
 from crawler.crawls.change import change
-from crawler.management.base import CrawlerCommand, Exit, ExitWith
+from crawler.management.base import CrawlerCommand
 from crawler.management.crawl_options import add_changeable, changes
 from crawler.management.crawls import add_crawl, crawl_of
-from crawler.reports import adding, text
+from crawler.reports import adding
 
 EXAMPLES = """\
 examples:
@@ -45,6 +45,4 @@ class Command(CrawlerCommand):
         if not values:
             raise BadInput("id", "Name at least one option to change, such as --delay 2.")
         done = change(crawl.id, values, by=OPERATOR)
-        if done is None:
-            raise ExitWith(Exit.NOT_DONE, text.GONE.line)
         return self.print_reply(adding.to_change(done.before, done.after))

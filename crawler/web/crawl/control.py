@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from redis import RedisError
 
 from crawler.core.access.permissions import Right
-from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.errors import BadInput, NoCrawl, ServiceDown
 from crawler.crawls import kept_extraction
 from crawler.crawls.actions import ACTIONS, reply_to
 from crawler.crawls.control import keep, share
@@ -65,11 +65,11 @@ def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     if not Crawl.objects.filter(pk=crawl_id).exists():
         return redirect_with(request, Reply("That crawl was deleted already.", is_so=True), reverse("crawl-list"))
     crawl = crawl_for(request, crawl_id, Right.OWN)
-    try:
-        reply = text.to_delete(crawl, delete(crawl.id))
-    except (ServiceDown, RedisError):
-        return redirect_with(request, Reply(NO_REDIS, is_so=False), _page_of(crawl_id))
-    return redirect_with(request, reply, reverse("crawl-list"))
+
+    def do() -> HttpResponse:
+        return redirect_with(request, text.to_delete(crawl, delete(crawl.id)), reverse("crawl-list"))
+
+    return answered(request, _page_of(crawl_id), do)
 
 
 @require_POST
@@ -81,15 +81,27 @@ def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     return answered(request, _where_from(request, crawl_id), lambda: text.to_retry(retry_failed(crawl.id, ids)))
 
 
-def answered(request: HttpRequest, where: str, do: Callable[[], Reply]) -> HttpResponse:
-    """Do it, and redirect to an address that shows the reply, or why it could not be done."""
+def answered(
+    request: HttpRequest,
+    where: str,
+    do: Callable[[], Reply | HttpResponse],
+    refused: Callable[[BadInput], HttpResponse] | None = None,
+) -> HttpResponse:
+    """Do it, and redirect to an address that shows the reply, or why it could not be done; or give the response that it
+    returns. `refused`: the response to bad input, in place of a redirect."""
     try:
         reply = do()
+        if isinstance(reply, HttpResponse):
+            return reply
+    except NoCrawl as error:
+        reply, where = Reply(str(error), is_so=False), reverse("crawl-list")
     except BadInput as error:
+        if refused is not None:
+            return refused(error)
         reply = Reply(error.message, is_so=False)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
-    return redirect_with(request, reply, reverse("crawl-list") if reply is text.GONE else where)
+    return redirect_with(request, reply, where)
 
 
 def redirect_with(request: HttpRequest, reply: Reply, where: str) -> HttpResponse:
