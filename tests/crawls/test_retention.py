@@ -37,7 +37,7 @@ def test_a_crawl_whose_time_is_up_is_deleted_with_its_pages(real_redis: Redis) -
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
     assert not LinkIndex.objects.exists()
-    assert [key for key in real_redis.scan_iter() if b":deleted" not in key] == []
+    assert [key for key in real_redis.scan_iter(f"*{crawl.id}*") if b":deleted" not in key] == []
 
 
 @pytest.mark.parametrize(
