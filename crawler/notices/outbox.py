@@ -43,24 +43,25 @@ def pending_pages() -> QuerySet[Delivery]:
 
 
 def send_due(scan: Scan) -> DutyResult:
-    """Send the notify job if a delivery is due."""
-    number, due_at = _next_due()
-    if due_at is None:
-        return DutyResult(pending=number)
-    if due_at <= clock.now():
+    """Send the notify job if a delivery is due; it is due again when that job counts as lost."""
+    number, due = _next_due()
+    now = clock.now()
+    moments = [at.timestamp() for at in due if at > now]
+    if len(moments) < len(due):
         queues.send_notify()
-    return DutyResult([due_at.timestamp()], pending=number)
+        moments.append(scan.now + queues.notify_wait())
+    return DutyResult(moments, pending=number)
 
 
-def _next_due() -> tuple[int, datetime | None]:
-    """How many deliveries are pending, and when the next one is due."""
+def _next_due() -> tuple[int, list[datetime]]:
+    """How many deliveries are pending, and when the next one of each kind is due."""
     due = pending().aggregate(number=Count("id"), first=Min("due_at"))
     of_pages = pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
     moments = [due["first"]] if due["number"] else []
     if of_pages["number"]:
         rested = clock.now() + timedelta(seconds=queues.page_notices_wait())
         moments.append(max(of_pages["first"], rested))
-    return due["number"] + of_pages["number"], min(moments, default=None)
+    return due["number"] + of_pages["number"], moments
 
 
 def due(now: datetime) -> list[Delivery]:

@@ -41,7 +41,8 @@ _JOB_TIMEOUT_S = 300
 _TICK_PREFIX = "manage-"  # of job ids
 _RESULT_TTL_S = 60  # finished jobs stay visible in a dashboard for this long
 _FAILURE_TTL_S = 24 * 3600
-NOTIFY_RESEND_MS = 10_000  # a notify job that has not begun after this is sent again: RQ may lose a job
+MS_PER_S = 1000
+NOTIFY_RESEND_S = 10  # a notify job that has not begun after this is sent again: RQ may lose a job
 _PAGE_NOTICES_LOCK_MS = 20_000  # longer than one delivery of page notices takes
 _POLLER_PREFIX = "watch-"
 _TAIL_JOBS = 64  # jobs at the end of a queue that are searched for idle pollers
@@ -219,6 +220,11 @@ def send_notify() -> None:
     _send_once(keys.NOTIFY_COMING, "crawler.jobs.notify", new_id("notify"), "deliver the notices of crawls")
 
 
+def notify_wait() -> float:
+    """Seconds until another notify job may be sent; 0 = now."""
+    return max(0, int(connection().pttl(keys.NOTIFY_COMING))) / MS_PER_S
+
+
 def notify_begins() -> None:
     """Allow the next notify job to be sent."""
     connection().delete(keys.NOTIFY_COMING)
@@ -232,7 +238,7 @@ def send_kept_extraction(crawl: str) -> None:
 
 def _send_once(coming: str, func: str, job: str, description: str, *args: Any) -> None:
     """Enqueue a job, unless the key `coming` tells that one was sent just now."""
-    if connection().set(coming, job, nx=True, px=NOTIFY_RESEND_MS):
+    if connection().set(coming, job, nx=True, px=NOTIFY_RESEND_S * MS_PER_S):
         with connection().pipeline() as pipe:
             _queue(CRAWL).enqueue_many([_job_data(func, job, description, *args)], pipeline=pipe)
             _signal_pollers(pipe)

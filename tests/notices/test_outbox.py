@@ -21,6 +21,7 @@ from crawler.notices import outbox
 from crawler.notices.delivery import deliver_due
 from crawler.notices.outbox import MAX_PAGES_PER_NOTICE, add_notice, add_page_notice, receivers_of
 from crawler.queueing import queues
+from crawler.queueing.duties import Scan
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
 from tests.site import Reply, page
@@ -212,6 +213,15 @@ def test_meanwhile_no_notify_job_is_sent(bench: Bench) -> None:
     queues.end_page_notices(0.0)
     scan()
     assert bench.jobs("crawl").count("deliver the notices of crawls") == 1
+
+
+@pytest.mark.site(HOOKED)
+def test_nothing_is_due_before_a_notify_job_that_was_sent_counts_as_lost(bench: Bench) -> None:
+    """Else an idle worker would look at all crawls twenty times a second until then."""
+    bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.started",))
+    now = Scan()
+    (due_at,) = outbox.send_due(now).moments
+    assert due_at > now.now + queues.NOTIFY_RESEND_S / 2
 
 
 @pytest.mark.site({**HOOKED, "/hook": Reply(status=503)})
