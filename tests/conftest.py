@@ -46,7 +46,7 @@ SLOW = {"tools", "acceptance", "faults", "hostile", "sim", "launch", "test_state
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--stories", type=int, help="how many stories of each kind the state machine tells (default: 2, with --all 6)"
+        "--stories", type=int, help="how many stories of each kind the state machine tells (default: 1, with --all 5)"
     )
     parser.addoption(
         "--all", action="store_true", help="run the long tests, too, and 1,000 examples of each property instead of 25"

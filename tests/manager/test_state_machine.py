@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, Phase
+from hypothesis import HealthCheck, Phase, assume
 from hypothesis import settings as story_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
@@ -57,6 +57,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**32 - 1))
     def a_crawl_begins(self, seed: int) -> None:
+        assume(seed)  # or the first story of each variety is the simplest: one worker dies after the other
         self.story = Story(self.world, self.variety, Random(seed))
         self.story.open()
 
@@ -70,7 +71,8 @@ class Machine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Left to one worker that starts, or looked after, the crawls come to their end."""
-        self.story.close()
+        if hasattr(self, "story"):
+            self.story.close()
 
 
 @pytest.fixture
@@ -91,7 +93,7 @@ def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.C
     run_state_machine_as_test(
         told,
         settings=story_settings(
-            max_examples=pytestconfig.getoption("stories") or (6 if pytestconfig.getoption("all") else 2),
+            max_examples=pytestconfig.getoption("stories") or (5 if pytestconfig.getoption("all") else 1),
             stateful_step_count=HAPPENINGS,
             deadline=None,
             derandomize=True,  # the same stories each time
