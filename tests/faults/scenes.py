@@ -50,7 +50,7 @@ LONELY: Mapping[str, Answer] = {"/": page("/a"), "/a": page(), "/late": page()}
 
 ALONE: Mapping[str, Answer] = {"/": page("/a"), "/a": page()}
 
-ROUND = "/round" * 7
+ROUND = "/" + "round/" * 25  # deeper than a path may be
 CIRCLES: Mapping[str, Answer] = {"/": page("/a", ROUND), "/a": page(), ROUND: page("/late"), "/late": page()}
 """One page looks like one of an endless series, and is quarantined."""
 

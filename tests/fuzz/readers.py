@@ -17,6 +17,7 @@ from crawler.capabilities.browser import shells
 from crawler.capabilities.browser.proxy_request import BadRequest, BadResponse, Request, returned
 from crawler.capabilities.content import main_content
 from crawler.capabilities.login.forms import login_form
+from crawler.capabilities.traps import bounds, branches, novelty
 from crawler.core.access import credentials
 from crawler.core.channels import catalogue as channels
 from crawler.core.errors import BadInput
@@ -28,7 +29,7 @@ from crawler.core.html.document import document_of
 from crawler.core.html.links import extract
 from crawler.core.options import schedule
 from crawler.core.options.catalogue import CrawlOptions, check_options
-from crawler.core.pages import cache_policy, page_query, traps
+from crawler.core.pages import cache_policy, page_query
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
 from crawler.core.robots import robots_txt
@@ -93,7 +94,11 @@ def read_of_url(url: str) -> None:
     parts = name.split("/")
     holds(all(part and not part.startswith(".") and part.isascii() for part in parts), f"{name} is no name of a file")
     holds(len(parts) <= sanitize.MAX_FOLDERS + 1 and len(name) < 700, "the name of a file is too long")
-    traps.suspect(url, 9, HERE, DAY)
+    bounds.bound_of(url, 9, HERE)
+    for pattern in branches.branches_of(url):
+        branches.value_and_rest(url, pattern)
+        holds(branches.likely_part(pattern) in url, f"{pattern} is not looked for in {url}")
+    novelty.said_of(url, url, [url])
     tidied = Parameters.of(query_params.TRACKING_PARAMETERS).without(url)
     holds(normalise.normalise(tidied) == tidied, "a URL without its parameters is no normal one")
     Scope.of([HERE], CrawlOptions(subdomains=True, path_prefixes=("/a",), exclude=("x$",))).side(url)

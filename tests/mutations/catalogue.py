@@ -46,6 +46,9 @@ JOB_GUARD = "crawler/queueing/job_guard.py"
 WEB_FORWARDED = "crawler/web/forwarded.py"
 WEB_UPLOADS = "crawler/web/uploads.py"
 WEB_HEADERS = "crawler/web/headers.py"
+TRAP_BRANCHES = "crawler/capabilities/traps/branches.py"
+TRAP_FILTERS = "crawler/capabilities/traps/page_filters.py"
+HOST_RULES = "crawler/core/politeness/host_rules.py"
 PAGE_ROW_TEMPLATE = "crawler/templates/crawler/rows/page.html"
 
 
@@ -678,5 +681,46 @@ MUTATIONS = (
         "        if length <= limit:\n",
         "        if length <= limit or scopes is None:\n",
         "tests/web/test_uploads.py::test_a_stranger_stores_nothing",
+    ),
+    Mutation(
+        "trap-without-growth",
+        "A branch that comes to an end by itself is no trap",
+        TRAP_BRANCHES,
+        "return number >= pages and grown * 10 >= number * in_ten and is_growing_still",
+        "return number >= pages",
+        "tests/capabilities/traps/test_page_filters.py::test_an_honest_site_is_crawled_whole",
+    ),
+    Mutation(
+        "lively-paths-lost",
+        "Honest pages are not lost with a host that is silent as a whole",
+        TRAP_BRANCHES,
+        "if path.is_spared and _is_path_within(each, pattern)",
+        "if False",
+        "tests/capabilities/traps/test_page_filters.py::test_an_honest_path_among_many_small_traps_is_crawled_whole",
+    ),
+    Mutation(
+        "trap-for-ever",
+        "A trap that says something new after all is released by itself",
+        TRAP_FILTERS,
+        "                self._open_again(trap)\n",
+        "                pass\n",
+        "tests/capabilities/traps/test_page_filters.py::test_a_false_alarm_is_taken_back_by_the_crawl_itself",
+    ),
+    Mutation(
+        "each-rest-kept-out",
+        "One page for each rest of a URL is requested, though its parameter makes no difference",
+        TRAP_FILTERS,
+        "        if self._takes_new_rest(trap, page.url):\n            return True\n",
+        "",
+        "tests/capabilities/traps/test_page_filters.py::"
+        "test_pages_that_are_first_found_with_the_parameter_of_a_trap_are_requested",
+    ),
+    Mutation(
+        "slow-by-the-clock",
+        "A host is compared with itself, not with a second",
+        HOST_RULES,
+        "max(COMFORT_S, SLOWER * (usual or 0.0))",
+        "COMFORT_S",
+        "tests/core/politeness/test_throttle.py::test_a_host_that_is_always_as_slow_gets_no_delay",
     ),
 )

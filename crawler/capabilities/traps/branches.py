@@ -31,7 +31,8 @@ READING_PAGES = SPAN + NEWEST_PAGES  # of a growing branch, before its pages are
 SILENT_PAGES = 300  # that were read, and of which hardly one said anything new
 SILENT_HOST_PAGES = 400  # a host is also the branch of everything else on it
 NEW_IN_HUNDRED = 2  # of these pages: a trap may show a notice, or a text that changes each day
-PART_PAGES = 60  # enough for a folder or path within a branch that was found silent
+DULL_PAGES = 60  # enough to take a link to more of the same path for no news
+LIVELY_PATH_PAGES, LIVELY_PATH_IN_TEN = 2, 5  # of a path that is spared though its host or folder is a trap
 SAME_PAGES = 100  # with a new value and a known rest of the URL
 WORDED_IN_SILENT = 6  # of so many silent pages, one must have had its words read, see `Span.soup`
 SOUP_IN_HUNDRED = 90
@@ -66,7 +67,6 @@ class Branch(msgspec.Struct, array_like=True):
     turn: int = 0  # pages of the crawl at its last one
     same: int = 0  # pages with a new value of this parameter or folder, and a known rest of their URL
     same_new: int = 0  # of these, those that said something new
-    was_silent: bool = False  # some of its folders or paths are traps: less evidence is enough for the others
 
     def span(self) -> Span:
         """The one for the next page."""
@@ -129,6 +129,11 @@ class Branch(msgspec.Struct, array_like=True):
         )
 
     @property
+    def is_spared(self) -> bool:
+        """Whether its pages say something new, as far as few pages can say."""
+        return self.read >= LIVELY_PATH_PAGES and self.new * 10 >= self.read * LIVELY_PATH_IN_TEN
+
+    @property
     def makes_no_difference(self) -> bool:
         return self.same >= SAME_PAGES and self.same_new * 100 <= self.same * NEW_IN_HUNDRED
 
@@ -165,6 +170,7 @@ class TrapFinding:
     pages: int  # latest pages of it that said nothing new
     others: int  # pages of the crawl that were read
     by_words: bool = False  # they have new sentences, of known words
+    spared: tuple[str, ...] = ()  # paths within it that say something new, and are no part of it
 
 
 @dataclass
@@ -236,14 +242,16 @@ def likely_part(pattern: str) -> str:
     return name[1:-1] if mark and name else f"{before.partition('*')[0]}"
 
 
-def learn(known: Branches, pages: Sequence[ReadPage], memory: Memory, ignored: Set[str]) -> list[TrapFinding]:
+def learn(
+    known: Branches, pages: Sequence[ReadPage], memory: Memory, ignored: Set[str], spared: Set[str] = frozenset()
+) -> list[TrapFinding]:
     """Count these pages, and return the branches that are traps from now on. Pages in a branch of `ignored`, which is a
-    trap already or which a user has released, do not count."""
+    trap already or which a user has released, do not count, unless their path is `spared`."""
     of_page = [(page, branches_of(page.url)) for page in pages]
     memory.load(each for page, patterns in of_page for each in _hashes(page, patterns))
     counted: list[Sequence[str]] = []
     for page, patterns in of_page:
-        if ignored and not ignored.isdisjoint(patterns):
+        if not ignored.isdisjoint(patterns) and patterns[0] not in spared:
             memory.take(_hashes(page, ()))
         else:
             counted.append(patterns)
@@ -312,7 +320,7 @@ def _count(known: Branches, page: ReadPage, patterns: Sequence[str], memory: Mem
 def _is_dull(known: Branches, patterns: Sequence[str]) -> bool:
     """Whether a link to a page of these branches is no news, because others of its path say nothing new."""
     branch = known.known.get(patterns[0])
-    return branch is not None and branch.is_silent(PART_PAGES)
+    return branch is not None and branch.is_silent(DULL_PAGES)
 
 
 def _findings(known: Branches, latest: Sequence[Sequence[str]]) -> list[TrapFinding]:
@@ -321,70 +329,44 @@ def _findings(known: Branches, latest: Sequence[Sequence[str]]) -> list[TrapFind
     found: list[TrapFinding] = []
     touched = {pattern for patterns in latest for pattern in patterns if pattern in known.known}
     for pattern in sorted(touched, key=lambda each: (known.known[each].pages, each.endswith("/…"))):
-        if pattern not in known.known:
+        finding = _judged(known, pattern, latest) if pattern in known.known else None
+        if finding is None:
             continue
-        for finding in _judged(known, pattern, latest):
-            found.append(finding)
-            for other in {each for patterns in latest if finding.pattern in patterns for each in patterns}:
-                if other in known.known:
-                    known.known[other].forget()
-            del known.known[finding.pattern]
+        found.append(finding)
+        for other in {each for patterns in latest if finding.pattern in patterns for each in patterns}:
+            if other in known.known and other not in finding.spared:
+                known.known[other].forget()
+        del known.known[finding.pattern]
     return found
 
 
-def _judged(known: Branches, pattern: str, latest: Sequence[Sequence[str]]) -> list[TrapFinding]:
+def _judged(known: Branches, pattern: str, latest: Sequence[Sequence[str]]) -> TrapFinding | None:
     branch = known.known[pattern]
-    if branch.was_silent and (parts := _parts(known, pattern, latest)):
-        return parts
     if not branch.is_growing():
-        return []
+        return None
     if branch.makes_no_difference:
         reason = TrapReason.PARAMETER if pattern.endswith("=*") else TrapReason.SEGMENT
-        return [TrapFinding(pattern, reason, branch.same, known.read)]
-    pages = SILENT_HOST_PAGES if _is_host(pattern) else SILENT_PAGES + SILENT_PAGES // 3 * pattern.endswith("=*")
+        return TrapFinding(pattern, reason, branch.same, known.read)
+    is_host = pattern.endswith("/…") and pattern.count("/") == 1
+    pages = SILENT_HOST_PAGES if is_host else SILENT_PAGES + SILENT_PAGES // 3 * pattern.endswith("=*")
     if not branch.is_dull(pages):
-        return []
-    if parts := _parts(known, pattern, latest):
-        branch.was_silent = True
-        return parts
-    for parameter in {
-        each for patterns in latest if patterns[0] == pattern for each in patterns if each.endswith("=*")
-    }:
-        if parameter in known.known and _explains(known.known[parameter], branch):
-            pattern = parameter
-    return [_finding(known, pattern)]
-
-
-def _finding(known: Branches, pattern: str) -> TrapFinding:
+        return None
+    near = {each for patterns in latest if patterns[0] == pattern for each in patterns if each.endswith("=*")}
+    pattern = next((each for each in near if _explains(known.known.get(each), branch)), pattern)
     branch = known.known[pattern]
     by_words = not branch.is_silent(min(branch.read, SILENT_PAGES))
-    return TrapFinding(pattern, TrapReason.SILENT, branch.read, known.read, by_words)
+    spared = tuple(each for each, path in known.known.items() if path.is_spared and _is_path_within(each, pattern))
+    return TrapFinding(pattern, TrapReason.SILENT, branch.read, known.read, by_words, spared)
 
 
-def _explains(part: Branch, path: Branch) -> bool:
+def _is_path_within(pattern: str, folder: str) -> bool:
+    """Whether a path is in a folder, or on a host."""
+    return folder.endswith("/…") and "…" not in pattern and pattern.startswith(folder[:-1])
+
+
+def _explains(part: Branch | None, path: Branch) -> bool:
     """Whether most pages of a silent path that lack this parameter say something new: they are no part of the trap."""
+    if part is None:
+        return False
     rest, new = path.read - part.read, path.new - part.new
-    return part.is_dull(PART_PAGES) and part.is_growing() and 0 < rest <= new * 2
-
-
-def _parts(known: Branches, pattern: str, latest: Sequence[Sequence[str]]) -> list[TrapFinding]:
-    """The folders and paths within a silent host or folder that are traps, as far as PART_PAGES can say, the largest
-    first. With them an honest part of it is not lost."""
-    found: list[str] = []
-    within = {each for patterns in latest for each in patterns if each in known.known and _is_within(each, pattern)}
-    for each in sorted(within, key=lambda each: (-known.known[each].pages, each)):
-        branch = known.known[each]
-        is_part = branch.is_growing(PART_PAGES) and branch.is_dull(PART_PAGES)
-        if is_part and not any(_is_within(each, other) for other in found):
-            found.append(each)
-    return [_finding(known, each) for each in found]
-
-
-def _is_within(pattern: str, folder: str) -> bool:
-    """Whether a path or folder is in a folder, or on a host."""
-    is_part = pattern != folder and pattern.startswith(folder[:-1]) and not pattern.endswith("=*")
-    return is_part and folder.endswith("/…")
-
-
-def _is_host(pattern: str) -> bool:
-    return pattern.endswith("/…") and pattern.count("/") == 1
+    return part.is_dull(DULL_PAGES) and part.is_growing() and 0 < rest <= new * 2

@@ -130,7 +130,8 @@ class _Sorting:
         read = self._read_pages()
         self._note_checks(known, read)
         ignored = {trap.pattern for trap in self._active()} | self._released
-        for finding in rules.learn(known, list(read.values()), self._memory, ignored):
+        spared = {path for trap in self._active() for path in trap.evidence["spared"]}
+        for finding in rules.learn(known, list(read.values()), self._memory, ignored, spared):
             self._make_trap(finding)
         self._wants_text = rules.wants_text(known)
         counts = msgspec.msgpack.encode(known)
@@ -181,6 +182,7 @@ class _Sorting:
             "pages": finding.pages,
             "others": finding.others,
             "by_words": finding.by_words,
+            "spared": list(finding.spared),
             "asked": [],
             "read": 0,
             "new": 0,
@@ -192,6 +194,7 @@ class _Sorting:
             for page, url in rows.values_list("id", "url").iterator()
             if page not in self._kept_out
             and finding.pattern in (patterns := branches_of(url))
+            and patterns[0] not in finding.spared
             and self._released.isdisjoint(patterns)
         ]
         unread = {rest for _, url in pages if (rest := self._new_rest(trap, url))}
@@ -227,7 +230,8 @@ class _Sorting:
         patterns = branches_of(page.url) if active else []
         if not self._released.isdisjoint(patterns):
             return None
-        return next((active[pattern] for pattern in patterns if pattern in active), None)
+        found = (active[pattern] for pattern in patterns if pattern in active)
+        return next((trap for trap in found if patterns[0] not in trap.evidence["spared"]), None)
 
     def _bounded(self, bound: Bound) -> Trap | None:
         trap = self._row(bound.reason, bound.pattern)

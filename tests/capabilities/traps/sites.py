@@ -197,32 +197,45 @@ TRAPS: dict[str, Site] = {
 }
 
 
+NEWS = 100
+
+
+def news(path: str) -> Shown:
+    """Honest pages, each of which is found on the one before: among traps, one of them is open at a time."""
+    number = int(path.rpartition("/")[2])
+    more = [f"/news/{number + 1}"] if number + 1 < NEWS else []
+    return Shown([*MENU, *(sentence(dice(path, line)) for line in range(5))], more)
+
+
 def eight(path: str) -> Shown:
-    """Eight traps on one site."""
-    entries = [
-        "/tree/",
-        "/calendar/2026/11",
-        "/shop",
-        "/list?page=0&zx=start",
-        "/s/start/list/0",
-        "/manual/c0",
-        "/now/start",
-        "/text/start",
-    ]
-    if path == "/":
-        return Shown([*MENU, "Welcome to the front page of this site."], ["/about/0", *entries])
-    kinds = {
-        "about": honest,
-        "tree": tree,
-        "calendar": month,
-        "shop": facets,
-        "list": session,
-        "s": session_in_path,
-        "manual": mirror,
-        "now": clock,
-        "text": soup,
+    """Eight traps on one site, among honest pages."""
+    kinds: dict[str, tuple[Site, str]] = {
+        "about": (honest, "/about/0"),
+        "news": (news, "/news/0"),
+        "tree": (tree, "/tree/"),
+        "calendar": (month, "/calendar/2026/11"),
+        "shop": (facets, "/shop"),
+        "list": (session, "/list?page=0&zx=start"),
+        "s": (session_in_path, "/s/start/list/0"),
+        "manual": (mirror, "/manual/c0"),
+        "now": (clock, "/now/start"),
+        "text": (soup, "/text/start"),
     }
-    return kinds[path.split("/")[1].partition("?")[0]](path)
+    if path == "/":
+        return Shown([*MENU, "Welcome to the front page of this site."], [entry for _, entry in kinds.values()])
+    return kinds[path.split("/")[1].partition("?")[0]][0](path)
+
+
+def many_calendars(path: str) -> Shown:
+    """Sixty calendars in folders of their own, too small each, and a chain of honest pages."""
+    if path == "/":
+        entries = [f"/{name}/2026/11" for name in words(60, "calendars")]
+        return Shown([*MENU, "Welcome to the front page of this site."], ["/news/0", *entries])
+    if path.startswith("/news/"):
+        return news(path)
+    folder = path.split("/")[1]
+    shown = month(path)
+    return shown._replace(links=[link.replace("/calendar/", f"/{folder}/") for link in shown.links])
 
 
 # Honest sites
@@ -379,6 +392,15 @@ def sold_out(products: int) -> Site:
     return site
 
 
+def one_form(path: str) -> Shown:
+    """Each page leads to the same form, with the way back in its URL."""
+    if path.startswith("/login"):
+        return Shown([*MENU, "Please enter your name and your password"], ["/"])
+    number = int(path.rpartition("/")[2] or 0)
+    more = [f"/page/{after}" for after in (number * 2 + 1, number * 2 + 2) if after < 700]
+    return Shown([*MENU, *(sentence(dice(path, line)) for line in range(4))], [f"/login?next={number}", *more])
+
+
 def lists_of_values(path: str) -> Shown:
     """Several thousand pages that one page links to, by parameters with few values and by ids."""
     if path == "/":
@@ -406,6 +428,7 @@ HONEST: dict[str, Site] = {
     "glossary": glossary(1_000),
     "sold out": sold_out(600),
     "lists of values": lists_of_values,
+    "one form": one_form,
 }
 
 LARGE: dict[str, Site] = {

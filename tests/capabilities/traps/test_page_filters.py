@@ -1,5 +1,7 @@
 """Endless sites end by themselves, whatever their URLs are called; honest sites are crawled whole."""
 
+from urllib.parse import parse_qsl, urlsplit
+
 import pytest
 from django.db import transaction
 from redis import Redis
@@ -33,9 +35,14 @@ def test_a_trap_ends_by_itself_and_costs_no_honest_page(name: str) -> None:
 
 
 def test_eight_traps_on_one_site_end_one_by_one() -> None:
-    outcomes = crawled(sites.eight, COST_OF_EIGHT + HONEST_PAGES + 1)
-    assert outcomes.fetched >= ABOUT
+    outcomes = crawled(sites.eight, COST_OF_EIGHT + HONEST_PAGES + sites.NEWS)
+    assert outcomes.fetched >= ABOUT | {f"/news/{number}" for number in range(sites.NEWS)}
     assert len(outcomes.traps) >= 8
+
+
+def test_an_honest_path_among_many_small_traps_is_crawled_whole() -> None:
+    outcomes = crawled(sites.many_calendars, COST + sites.NEWS)
+    assert outcomes.fetched >= {f"/news/{number}" for number in range(sites.NEWS)}
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -113,21 +120,22 @@ def test_a_false_alarm_is_taken_back_by_the_crawl_itself() -> None:
     assert not outcomes.traps
 
 
-def test_a_page_that_is_first_found_with_the_parameter_of_a_trap_is_requested() -> None:
-    """No link leads to it without the parameter."""
+def test_pages_that_are_first_found_with_the_parameter_of_a_trap_are_requested() -> None:
+    """No link leads to them without the parameter."""
+    late = range(100, 160)
 
     def site(path: str) -> Shown:
-        if "page=99" in path:
-            return Shown(["What is only here, at the very end of this site."], ["/only-from-here"])
+        query = dict(parse_qsl(urlsplit(path).query))
+        if int(query.get("page", 0)) in late:
+            return Shown(["What is only here, at the very end of this site."], [f"/only-from/{query['page']}"])
         shown = TRAPS["session"](path)
-        is_late = Trap.objects.exists() and path.startswith("/list")
-        return shown._replace(
-            links=[*shown.links, *([f"/list?page=99&zx={sites.dice(path).random()}"] if is_late else [])]
-        )
+        if not Trap.objects.exists() or not path.startswith("/list"):
+            return shown
+        more = [f"/list?page={number}&zx={sites.dice(path, number).random()}" for number in late]
+        return shown._replace(links=[*shown.links, *more])
 
     outcomes = crawled(site, COST)
-    assert "/only-from-here" in outcomes.fetched
-    assert len([path for path in outcomes.fetched if "page=99" in path]) == 1
+    assert outcomes.fetched >= {f"/only-from/{number}" for number in late}
 
 
 def test_a_report_that_is_processed_again_teaches_nothing() -> None:
