@@ -379,7 +379,7 @@ class Trap(models.Model):
     left_out = models.BigIntegerField(default=0)  # further pages, which have no row
     released = models.BooleanField(default=False)  # a user released it: these pages are crawled
     seen_values = models.JSONField(default=dict)  # of workers of an earlier version
-    evidence = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))  # {} = it has a bound
+    evidence = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))  # {} = none
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="trap_once_per_crawl")]

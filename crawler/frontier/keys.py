@@ -221,7 +221,7 @@ class CrawlKeys:
 
     @property
     def said(self) -> str:
-        """string: bits for what the crawl's pages said, see `capabilities.traps.memory`"""
+        """string: bits for what the crawl's pages said, for those who ask whether a page says something new"""
         return self._key("said")
 
     @property

@@ -44,8 +44,9 @@ class TrapReport:
         """Why it is taken for one; "" = its reason says it all."""
         match self.trap.evidence:
             case {"pages": int(pages), "others": int(others), "by_words": by_words}:
-                kind = "had only words of" if by_words else "repeated"
-                return f"Its last {pages:,} pages {kind} what {others:,} others say."
+                kind = "had only words of" if by_words else "repeated what"
+                say = "" if by_words else " say"
+                return f"Its last {pages:,} pages {kind} {others:,} others{say}."
             case _:
                 return ""
 

@@ -39,9 +39,14 @@ def bound_of(url: str, depth: int, parent: str) -> Bound | None:
     return None
 
 
+def starred(segments: Sequence[str]) -> list[str]:
+    """The segments of a path; those with a number become "*"."""
+    return ["*" if any(map(str.isdigit, segment)) else segment for segment in segments]
+
+
 def _series(segments: Sequence[str], query: str) -> str:
     """Numbers change from one page to the next; without numbers and query, the last segment does."""
-    parts = ["*" if any(map(str.isdigit, segment)) else segment for segment in segments]
+    parts = starred(segments)
     if not query and "*" not in parts:
         parts[-1] = "*"
     names = sorted({f"{piece.partition('=')[0]}=*" for piece in query.split("&") if piece})

@@ -17,6 +17,7 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import astuple
 
+from crawler.capabilities.traps.bounds import starred
 from crawler.capabilities.traps.novelty import Said, hashes_of
 from crawler.core.pages.traps import TrapReason
 from crawler.core.urls.normalise import host_of
@@ -206,10 +207,10 @@ def branches_of(url: str) -> list[str]:
     names = [f"{host}/…?{name}=*" for name in _names(query.split("&"))] if query else []
     if ";" in address:
         names += [f"{host}/…;{name}=*" for segment in segments for name in _names(segment.split(";")[1:])]
-    starred = ["*" if any(map(str.isdigit, segment)) else segment for segment in segments]
-    path = starred if query or "*" in starred else [*starred[:-1], "*"]
+    parts = starred(segments)
+    path = parts if query or "*" in parts else [*parts[:-1], "*"]
     levels = range(min(len(segments) - 1, MAX_FOLDERS), 0, -1)
-    folders = [f"{host}/{'/'.join(starred[:level])}/…" for level in levels]
+    folders = [f"{host}/{'/'.join(parts[:level])}/…" for level in levels]
     return list(dict.fromkeys([f"{host}/{'/'.join(path)}", *names, *folders, f"{host}/…"]))
 
 
@@ -239,7 +240,7 @@ def value_and_rest(url: str, pattern: str) -> tuple[int, int] | None:
 def likely_part(pattern: str) -> str:
     """A text that every URL of the branch contains, for a query."""
     before, mark, name = pattern.partition("/…")
-    return name[1:-1] if mark and name else f"{before.partition('*')[0]}"
+    return name[1:-1] if mark and name else before.partition("*")[0]
 
 
 def learn(
@@ -325,7 +326,7 @@ def _is_dull(known: Branches, patterns: Sequence[str]) -> bool:
 
 def _findings(known: Branches, latest: Sequence[Sequence[str]]) -> list[TrapFinding]:
     """The traps among the branches of the `latest` pages, the narrowest first. Branches that share pages with one of
-    them begin anew: what they counted may be its pages."""
+    them begin from zero: what they counted may be its pages."""
     found: list[TrapFinding] = []
     touched = {pattern for patterns in latest for pattern in patterns if pattern in known.known}
     for pattern in sorted(touched, key=lambda each: (known.known[each].pages, each.endswith("/…"))):

@@ -44,8 +44,12 @@ _MEANINGS: Mapping[TrapReason, str] = {
 }
 
 
+_BY_WORDS = "the last {pages:,} pages of its branch {pattern} had only words of {others:,} others"
+
+
 def _meaning(trap: Trap) -> str:
-    return _MEANINGS[TrapReason(trap.reason)].format(pattern=trap.pattern, **trap.evidence)
+    meaning = _BY_WORDS if trap.evidence.get("by_words") else _MEANINGS[TrapReason(trap.reason)]
+    return meaning.format(pattern=trap.pattern, **trap.evidence)
 
 
 def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> TrapDecision:
@@ -65,7 +69,7 @@ def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResu
     known = _known(crawl) if learns else None
     has_traps = has_traps or far or (known is not None and known.had_traps)
     traps = list(Trap.objects.filter(crawl=crawl)) if has_traps else []
-    return _Sorting(crawl, found, pages, closed, traps).decide(known)
+    return _Sorting(crawl, found, pages, closed, traps, far).decide(known)
 
 
 def _known(crawl: Crawl) -> Branches:
@@ -86,6 +90,7 @@ class _Sorting:
     pages: Mapping[bytes, Discovery]  # by key, those of `found` that may be kept out
     closed: Sequence[PageResult]
     traps: Sequence[Trap]
+    is_far: bool  # one of the pages may exceed a bound
     set_aside: list[Quarantine] = field(default_factory=list)
     reopened: list[int] = field(default_factory=list)
 
@@ -104,8 +109,9 @@ class _Sorting:
             self._learn(known)
         left_out, sentenced = set[bytes](), dict[bytes, Discovery]()
         closed = {result.id for result in self.closed}
+        active = {trap.pattern: trap for trap in self._active()}
         for key, page in self._suspects().items():
-            trap = self._trap_of(page)
+            trap = self._trap_of(page, active)
             if trap is None:
                 continue
             self._changed[bytes(trap.key)] = trap
@@ -213,20 +219,17 @@ class _Sorting:
 
     def _suspects(self) -> dict[bytes, Discovery]:
         """The pages without a row."""
-        if not self.pages or not (
-            self._active() or any(may_exceed(page.url, page.depth) for page in self.pages.values())
-        ):
+        if not self.is_far and not self._active():
             return {}
         rows = [Page.objects.filter(crawl=self.crawl, key__in=keys) for keys in _chunks(list(self.pages))]
         known = {bytes(key) for each in rows for key in each.values_list("key", flat=True)}
         return {key: page for key, page in self.pages.items() if key not in known}
 
-    def _trap_of(self, page: Discovery) -> Trap | None:
+    def _trap_of(self, page: Discovery, active: Mapping[str, Trap]) -> Trap | None:
         if may_exceed(page.url, page.depth):
             bound = bound_of(page.url, page.depth, self._url_of(page.parent_id or 0))
             if bound is not None:
                 return self._bounded(bound)
-        active = {trap.pattern: trap for trap in self._active()}
         patterns = branches_of(page.url) if active else []
         if not self._released.isdisjoint(patterns):
             return None
@@ -237,7 +240,6 @@ class _Sorting:
         trap = self._row(bound.reason, bound.pattern)
         if trap.released or trap.pages < bound.pages:
             trap.pages += 1
-            self._changed[bytes(trap.key)] = trap
             return None
         return trap
 

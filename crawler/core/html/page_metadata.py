@@ -104,7 +104,6 @@ MAX_HEADINGS = 20  # that are searched for text: they may be nested, and all con
 MAX_INSECURE = 20  # resources over plain HTTP that are listed
 MAX_ADDRESS = 2000  # characters of a loaded resource's address
 DIGEST_BYTES = 16
-LITTLE_TEXT = 100  # characters; more than the links of a gallery page
 PIECE = 1024 * 1024  # bytes or characters; longer data is processed in ways that need less memory
 
 _UNSEEN = frozenset({"script", "style"})
@@ -114,7 +113,6 @@ AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
 
 _SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
 _INSECURE = f"[src^='http:' i]:is({_SOURCES}), object[data^='http:' i], link[rel~='stylesheet' i][href^='http:' i]"
-_VISIBLE_ELEMENTS = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed"
 
 
 class PageMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -131,7 +129,6 @@ class PageMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     sketch: bytes = b""  # the simhash, for near-duplicates; b"" if not enabled
     fields: dict[str, Any] = {}  # name -> value, by the crawl's extraction rules
     notes: dict[str, str] = {}  # name -> why that field has no value, or not all of it
-    shows_more: bool = False  # there is little visible text besides pictures, frames or scripts
     malformed: tuple[MalformedHref, ...] = ()  # the first malformed links
     malformed_number: int = 0  # of malformed links
 
@@ -157,8 +154,7 @@ def facts_of(
        run. Its digest is BLAKE2b.
     3. Insecure are resources of an https page over http: pictures, scripts, frames, media and style sheets, as written
        (https://www.w3.org/TR/mixed-content/).
-    4. Equal texts of fewer than LITTLE_TEXT characters mean little if pages have pictures or scripts.
-    5. With `sketches` the words of the visible text are counted and hashed, see `core.html.simhash`.
+    4. With `sketches` the words of the visible text are counted and hashed, see `core.html.simhash`.
     """
     canonicals = [node for node, tag in at_large if tag == "link" and "canonical" in _words(attribute(node, "rel"))]
     headings = [node for node, tag in at_large if tag == "h1"]
@@ -166,8 +162,6 @@ def facts_of(
     page = document.tree
     insecure = _insecure(page) if url.startswith("https:") else ()
     text = _visible_text(document, unseen)
-    has_scripts = any(tag == "script" for _, tag in at_large)
-    shows_more = len(text) < LITTLE_TEXT and (has_scripts or page.css_first(_VISIBLE_ELEMENTS) is not None)
     digest = _digest(text)
     spoken, count = words_of(page.body.text(separator=" "), MAX_WORDS) if sketches and page.body else (None, None)
     return PageMetadata(
@@ -180,7 +174,6 @@ def facts_of(
         insecure=insecure,
         words=count,
         sketch=sketch_of(spoken) if spoken else b"",
-        shows_more=shows_more,
     )
 
 

@@ -39,7 +39,6 @@ TRACKING_PARAMETERS = (
 )
 """Names in any case. "*" at the end matches any characters, "={id}" a value that looks like a session id."""
 
-_SESSION_NAMES = frozenset({"phpsessid", "jsessionid", "cfid", "cftoken", "oscsid", "zenid"})
 _HEX_ID = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}", re.IGNORECASE)
 _MIXED_ID = re.compile(r"[0-9A-Za-z]{20,}")
 _SWITCHES = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])")
@@ -103,15 +102,6 @@ def looks_like_id(value: str) -> bool:
     if _HEX_ID.fullmatch(value):
         return True
     return _MIXED_ID.fullmatch(value) is not None and len(_SWITCHES.findall(value)) >= 4
-
-
-def is_session(name: str, value: str) -> bool:
-    """Whether this parameter is a session id."""
-    name = name.lower()
-    if name in _SESSION_NAMES or name.startswith("aspsessionid"):
-        return True
-    named_so = name in ("s", "sid") or name.startswith("sess") or name.endswith(("sessid", "sessionid", "session_id"))
-    return named_so and looks_like_id(value)
 
 
 def _whole(entries: Sequence[str]) -> frozenset[str]:

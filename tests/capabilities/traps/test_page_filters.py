@@ -45,19 +45,16 @@ def test_an_honest_path_among_many_small_traps_is_crawled_whole() -> None:
     assert outcomes.fetched >= {f"/news/{number}" for number in range(sites.NEWS)}
 
 
-@pytest.mark.parametrize("name", HONEST)
-def test_an_honest_site_is_crawled_whole(name: str) -> None:
-    pages = reachable(HONEST[name])
-    outcomes = crawled(HONEST[name], 2 * len(pages))
-    assert outcomes.fetched == pages
-    assert not outcomes.traps
-
-
-@pytest.mark.long  # the same sites, ten times as large
-@pytest.mark.parametrize("name", LARGE)
-def test_a_large_honest_site_is_crawled_whole(name: str) -> None:
-    pages = reachable(LARGE[name])
-    outcomes = crawled(LARGE[name], 2 * len(pages))
+@pytest.mark.parametrize(
+    "site",
+    [
+        *(pytest.param(site, id=name) for name, site in HONEST.items()),
+        *(pytest.param(site, id=f"large {name}", marks=pytest.mark.long) for name, site in LARGE.items()),
+    ],
+)
+def test_an_honest_site_is_crawled_whole(site: Site) -> None:
+    pages = reachable(site)
+    outcomes = crawled(site, 2 * len(pages))
     assert outcomes.fetched == pages
     assert not outcomes.traps
 

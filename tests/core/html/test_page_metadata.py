@@ -8,7 +8,6 @@ from crawler.core.html.document import MAX_TAGS
 from crawler.core.html.links import extract
 from crawler.core.html.page_metadata import (
     DIGEST_BYTES,
-    LITTLE_TEXT,
     MAX_ADDRESS,
     MAX_DESCRIPTION,
     MAX_INSECURE,
@@ -133,18 +132,3 @@ def test_a_page_of_links_alone_may_be_extreme_too() -> None:
 def test_what_a_page_loads_is_named_no_longer_than_a_line() -> None:
     facts = extract(f"<img src='http://x.test/{'y' * 100_000}'>", "https://example.com/").facts
     assert [len(address) for address in facts.insecure] == [MAX_ADDRESS]
-
-
-@pytest.mark.parametrize(
-    ("html", "shows_more"),
-    [
-        ("<p>next</p>", False),
-        ("<p>next</p><img src=a.jpg>", True),
-        ("<p>next</p><svg></svg>", True),
-        ("<noscript>Please turn on scripts</noscript><script src=a.js></script>", True),
-        (f"<p>{'x' * LITTLE_TEXT}</p><img src=a.jpg><script src=a.js></script>", False),
-        ("<p>next</p><style>p {}</style>", False),
-    ],
-)
-def test_pictures_and_scripts_beside_little_text_say_the_rest(html: str, shows_more: bool) -> None:
-    assert facts_of(html).shows_more is shows_more

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
-from crawler.core.urls.query_params import TRACKING_PARAMETERS, Parameters, check_parameter, is_session, looks_like_id
+from crawler.core.urls.query_params import TRACKING_PARAMETERS, Parameters, check_parameter, looks_like_id
 
 SITE = "https://example.com"
 MD5 = "0123456789abcdef0123456789abcdef"
@@ -72,14 +72,6 @@ def test_what_is_no_name_is_refused(entry: str) -> None:
 )
 def test_what_looks_like_an_id(value: str, is_id: bool) -> None:
     assert looks_like_id(value) is is_id
-
-
-def test_what_carries_a_session() -> None:
-    assert is_session("PHPSESSID", "x")
-    assert is_session("sid", MD5)
-    assert is_session("my_session_id", MD5)
-    assert not is_session("sid", "12")
-    assert not is_session("id", MD5)
 
 
 @given(
