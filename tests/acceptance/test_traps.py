@@ -39,15 +39,8 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
     yield from served(request.param)
 
 
-@pytest.mark.parametrize(
-    ("site", "cost"),
-    [
-        pytest.param(sites.TRAPS["tree"], 1_500, id="tree"),
-        pytest.param(sites.eight, 12_000, id="eight", marks=pytest.mark.long),
-    ],
-    indirect=["site"],
-)
-def test_every_trap_ends_and_no_honest_page_is_lost(stack: Stack, site: Site, cost: int) -> None:
+def crawled(stack: Stack, site: Site) -> set[str]:
+    """The addresses that were requested, after a crawl that must end exactly."""
     for _ in range(2):
         stack.start_worker()
     crawl = stack.start(f"{site.url}/", obey_robots=False)
@@ -56,7 +49,6 @@ def test_every_trap_ends_and_no_honest_page_is_lost(stack: Stack, site: Site, co
     requested = set(site.hits)
     assert requested >= {"/", *HONEST}
     assert max(site.hits.values()) == 1
-    assert len(requested - HONEST) <= cost
     assert adds_up(receipt)
     assert stack.rows("SELECT what FROM crawler_disagreement") == []
 
@@ -64,6 +56,24 @@ def test_every_trap_ends_and_no_honest_page_is_lost(stack: Stack, site: Site, co
     assert sum(trap["quarantined"] for trap in traps) == receipt["skipped"]["trap"]
     kept_out = {urlsplit(url).path for url, row in stack.pages(crawl).items() if row["outcome"] == "trap"}
     assert kept_out.isdisjoint(HONEST)
+    return requested
+
+
+@pytest.mark.parametrize("site", [pytest.param(sites.TRAPS["tree"], id="tree")], indirect=True)
+def test_a_trap_ends_and_no_honest_page_is_lost(stack: Stack, site: Site) -> None:
+    assert any(path.startswith("/tree/") for path in crawled(stack, site))
+
+
+# The number of requests depends on the clock: what workers have in hand when a trap is found is still requested. The
+# same bounds hold round by round in `tests.capabilities.traps.test_page_filters`.
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("site", "cost"),
+    [pytest.param(sites.TRAPS["tree"], 1_500, id="tree"), pytest.param(sites.eight, 12_000, id="eight")],
+    indirect=["site"],
+)
+def test_a_trap_costs_few_requests(stack: Stack, site: Site, cost: int) -> None:
+    assert len(crawled(stack, site) - HONEST) <= cost
 
 
 @pytest.mark.parametrize("site", [pytest.param(sites.shop(900), id="shop")], indirect=True)
