@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 from crawler import logs
 from crawler.accounts import audit
 from crawler.accounts.permissions import installation_hosts
+from crawler.core.access import credentials
 from crawler.core.access.reach import Namer, check_change, private_hosts_for
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.errors import BadInput, NoCrawl
@@ -22,8 +23,8 @@ from crawler.core.options.catalogue import CHANGEABLE, CrawlOptions, check_optio
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
-from crawler.crawls.crawl_checks import crawl_checks
-from crawler.crawls.credentials import login_fields_of, resealed_login
+from crawler.crawls.crawl_checks import check_use, crawl_checks
+from crawler.crawls.credentials import how_many, resealed
 from crawler.crawls.start import encrypted_addresses
 from crawler.frontier.frontier import Frontier
 from crawler.http.guard import guard_of
@@ -36,13 +37,11 @@ log = logging.getLogger(__name__)
 
 LOADING = "Its list is still being read; change it once the crawl runs."
 OF_LINKS = ("include", "exclude")
-LOGIN_FIELDS = "login_fields"
-"""Changed like an option, though it is one of the credentials."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """The options that have another value now, as stored; receivers and log-in fields as their number: they may be
+    """The options that have another value now, as stored; receivers and credentials as their number: they may be
     secrets."""
 
     before: Mapping[str, Any]
@@ -53,18 +52,18 @@ def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed:
     """Give a crawl other values of these options, all or none. `by`: who does it. Raises NoCrawl.
 
     BadInput names the first option that cannot be changed or used. The next tick uses the new values; what a batch
-    that is handed out already was told, it keeps. With "login_fields" ("name=value" each) all fields of the log-in form
-    are replaced; a batch that has the earlier ones hands its pages back.
+    that is handed out already was told, it keeps. Credentials are changed like options, see
+    `core.access.credentials.CHANGEABLE`; a batch that has the earlier ones hands its pages back.
     """
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         raise NoCrawl
     for name in values:
-        if name not in (*CHANGEABLE, LOGIN_FIELDS):
-            others = ", ".join((*CHANGEABLE, LOGIN_FIELDS))
+        if name not in (*CHANGEABLE, *credentials.CHANGEABLE):
+            others = ", ".join((*CHANGEABLE, *credentials.CHANGEABLE))
             raise BadInput(name, f"A crawl keeps this option from its start on. To change: {others}.")
-    given = {name: _plain(crawl, name, value, by) for name, value in values.items() if name != LOGIN_FIELDS}
-    has_fields, fields = LOGIN_FIELDS in values, values.get(LOGIN_FIELDS) or ()
+    given = {name: _plain(crawl, name, value, by) for name, value in values.items() if name in CHANGEABLE}
+    secrets = {name: value or () for name, value in values.items() if name in credentials.CHANGEABLE}
     queues.connection().ping()  # if Redis does not respond, nothing is changed
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
@@ -75,24 +74,21 @@ def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed:
         before = crawl.chosen
         after = check_options(_with(before, given, is_list=bool(crawl.source)))
         names = [name for name in CHANGEABLE if name in given and getattr(before, name) != getattr(after, name)]
-        if not names and not has_fields:
+        if not names and not secrets:
             return Changed({}, {})
-        check_change(by, before.private_hosts, [*names, *([LOGIN_FIELDS] if has_fields else [])])
+        check_change(by, before.private_hosts, [*names, *secrets])
+        check_use(after, [*names, *secrets])
         plain, sealed = after.to_plain(), crawl.sealed
         crawl.options = {**crawl.options, **{name: plain[name] for name in names}}
-        if has_fields:
-            crawl.sealed = resealed_login(crawl, after, LOGIN_FIELDS, fields)
-        elif "login_check" in names:
-            crawl.sealed = resealed_login(crawl, after, "login_check", None)
+        if outdated := [*secrets, *(name for check in crawl_checks() for name in names if name in check.resealed)]:
+            crawl.sealed = resealed(crawl, after, secrets, outdated[0])
         crawl.save(update_fields=["options", "sealed"])
         if "deadline" in names:
             additions.change_deadline(crawl, before.deadline, after.deadline)
-        done = Changed(_told(before, names), _told(after, names))
-        if has_fields:  # also the same ones again: whether they are is not told
-            done = Changed(
-                {**done.before, LOGIN_FIELDS: login_fields_of(sealed)},
-                {**done.after, LOGIN_FIELDS: login_fields_of(crawl.sealed)},
-            )
+        done = Changed(  # also the same credentials again: whether they are is not told
+            {**_told(before, names), **how_many(sealed, secrets)},
+            {**_told(after, names), **how_many(crawl.sealed, secrets)},
+        )
         audit.note("crawl.changed", crawl, before=done.before, after=done.after)
     crash_point("change: committed")
     if not crawl.is_over:

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from crawler import encryption, logs
 from crawler.core.access import credentials
@@ -22,14 +21,10 @@ from crawler.models import Crawl, Page
 
 log = logging.getLogger(__name__)
 
-LOGIN_URL = by_surface(command="--login-url", page="“Log-in form”", api="`login_url`")
 HOSTS = by_surface(command="--host", page="“Further hosts”", api="`hosts`")
 
 OTHER_HOSTS_MESSAGE = (
     "They were given for other hosts than this crawl would send them to. Leave this out, and give them again."
-)
-NO_LOGIN_MESSAGE = (
-    f"This crawl does not log in. Leave it out, or start a crawl with the page of a log-in form ({LOGIN_URL})."
 )
 UNREADABLE_MESSAGE = (
     "They cannot be read any more, because SECRET_KEY was changed. Leave this out, and give them again."
@@ -46,26 +41,22 @@ def check_usable(guard: Guard, sealed: str) -> None:
         check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
 
 
-def resealed_login(crawl: Crawl, options: CrawlOptions, field: str, typed: Iterable[str] | None) -> str:
-    """The crawl's credentials, encrypted anew for other options of its log-in, so that workers can tell what is
-    outdated; with the log-in fields that a user typed ("name=value"), None = those it has. BadInput for `field` if the
-    crawl does not log in, or its credentials cannot be decrypted; or if the fields cannot be used."""
-    if not options.login_url:
-        raise BadInput(field, NO_LOGIN_MESSAGE)
+def resealed(crawl: Crawl, options: CrawlOptions, typed: Mapping[str, Iterable[str]], field: str) -> str:
+    """The crawl's credentials, encrypted anew for other options, with what a user typed in place of what it has of
+    these kinds. BadInput for `field` if they cannot be decrypted, or if what was typed cannot be used."""
     try:
         known = encryption.opened(crawl.sealed)
     except SealBroken as error:
         raise BadInput(field, str(error)) from None
-    if typed is not None:
-        known = replace(known, login_fields=credentials.parse(login_fields=typed).login_fields)
-    sealed = encryption.seal(known)
+    sealed = encryption.seal(credentials.changed(known, typed))
     with_checks(options, sealed, own_hosts_of(crawl))
     return sealed
 
 
-def login_fields_of(sealed: str) -> int:
-    """How many fields of a log-in form there are values for. Raises SealBroken."""
-    return len(encryption.opened(sealed).login_fields)
+def how_many(sealed: str, names: Iterable[str]) -> dict[str, int]:
+    """How many values there are of these kinds of credentials. Raises SealBroken."""
+    known = encryption.opened(sealed)
+    return {name: len(tuple(credentials.KINDS[name].masked(known))) for name in names}
 
 
 def own_hosts(start_urls: Sequence[str], options: CrawlOptions, *, listed: bool = False) -> tuple[str, ...]:
@@ -104,6 +95,6 @@ def taken_over(earlier: Crawl, hosts: Collection[str]) -> str:
         known = encryption.opened(earlier.sealed)
     except SealBroken:
         raise BadInput("same_credentials", UNREADABLE_MESSAGE) from None
-    if (credentials.request_headers(known) or known.login_fields) and not set(hosts) <= set(own_hosts_of(earlier)):
+    if credentials.is_for_own_hosts(known) and not set(hosts) <= set(own_hosts_of(earlier)):
         raise BadInput("same_credentials", OTHER_HOSTS_MESSAGE)
     return earlier.sealed

@@ -28,7 +28,7 @@ from redis.exceptions import RedisError
 from crawler import clock, conf, encryption, logs
 from crawler.accounts import quotas
 from crawler.accounts.permissions import check_private
-from crawler.core.access.credentials import request_headers
+from crawler.core.access.credentials import is_for_own_hosts
 from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import Event
@@ -175,7 +175,7 @@ def _refuse_link_options(options: CrawlOptions, sealed: str) -> None:
 
 def _check_credential_hosts(options: CrawlOptions, sealed: str) -> None:
     known = encryption.opened(sealed)
-    if (request_headers(known) or known.login_fields) and not options.hosts:
+    if is_for_own_hosts(known) and not options.hosts:
         what = "A list may name pages of any site. Say which hosts are sent the headers, cookies or passwords"
         raise BadInput("hosts", f"{what}, as further hosts ({HOSTS}), such as shop.example.com.")
 

@@ -29,9 +29,10 @@ from crawler.core.urls import query_params
 from crawler.exports.formats import ENDINGS
 from crawler.management import usage
 from crawler.management.inputs import (
-    add_login_field,
+    add_changeable_secrets,
     add_secrets,
-    login_fields_of,
+    changeable_arguments,
+    changed_secrets,
     rules_in,
 )
 from crawler.management.numbers import number, positive, positive_span, seconds, size, span, whole
@@ -84,7 +85,7 @@ def add_changeable(parser: ArgumentParser) -> None:
             parser.add_argument(option.flag, action=BooleanOptionalAction, default=SUPPRESS, help=option.line_of_help)
         else:
             _add_option(parser, option)
-    add_login_field(parser)
+    add_changeable_secrets(parser)
     _add_notices(parser)
     names = [option.flag.removeprefix("--") for option in options if not isinstance(option.kind, Switch)]
     parser.add_argument(
@@ -98,14 +99,13 @@ _OF_FLAG = {option.flag: name for name, option in OPTIONS.items()}
 
 
 def changes(typed: dict[str, Any]) -> dict[str, Any]:
-    """The options to change, and the fields of the log-in form, with their new values; None = the default."""
+    """The options and credentials to change, with their new values; None = the default."""
     values = {
         name: _value(OPTIONS[name], typed[OPTIONS[name].argument])
         for name in CHANGEABLE
         if name in OPTIONS and OPTIONS[name].argument and typed.get(OPTIONS[name].argument) is not None
     }
-    if typed["login_field"]:
-        values["login_fields"] = login_fields_of(typed)
+    values |= changed_secrets(typed)
     if typed["notify"] is not None:
         values |= _receivers(typed["notify"])
     if typed["notify_on"] is not None:
@@ -122,7 +122,8 @@ def usual() -> dict[str, Any]:
     """The values of the settled arguments when none of them is typed."""
     parser = ArgumentParser()
     add_settled(parser)
-    return vars(parser.parse_args([]))
+    settled = vars(parser.parse_args([]))
+    return {name: value for name, value in settled.items() if name not in changeable_arguments()}
 
 
 def _add_list_of_urls(parser: ArgumentParser) -> None:

@@ -11,7 +11,8 @@ from argparse import ArgumentParser, _ActionsContainer
 from pathlib import Path
 from typing import Any
 
-from crawler.core.access.credentials import Credentials, parse
+from crawler.core.access.credential_kinds import CredentialKind, Typed
+from crawler.core.access.credentials import CHANGEABLE, KINDS, Credentials, parse
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, rules_of
 from crawler.exports.file import reason
@@ -23,44 +24,47 @@ def add_secrets(parser: ArgumentParser) -> None:
     group = parser.add_argument_group(
         "credentials, sent only to the site's own hosts (each may be @FILE or env:NAME, hidden from ps)"
     )
-    for name, metavar, text in (
-        ("--header", "TEXT", "a header: 'Name: value' *"),
-        ("--cookie", "TEXT", "name=value *"),
-    ):
-        group.add_argument(name, action="append", default=[], metavar=metavar, help=text)
-    group.add_argument("--auth", default="", metavar="USER:PW", help="user and password (basic authentication)")
-    group.add_argument("--bearer", default="", metavar="TOKEN", help="a bearer token")
-    add_login_field(group)
-    group.add_argument(
-        "--proxy", action="append", default=[], metavar="URL", help="go through http://user:password@host:port *"
-    )
+    for kind in sorted(KINDS.values(), key=lambda kind: not kind.is_for_own_hosts):
+        _add(group, kind)
 
 
-def add_login_field(group: _ActionsContainer) -> None:
-    group.add_argument(
-        "--login-field",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a field of the log-in form *",
-    )
+def add_changeable_secrets(parser: ArgumentParser) -> None:
+    for name in CHANGEABLE:
+        _add(parser, KINDS[name])
+
+
+def _add(group: _ActionsContainer, kind: CredentialKind) -> None:
+    if kind.typed is Typed.HIDDEN:
+        group.add_argument(kind.flag, default="", metavar=kind.metavar, help=kind.command_help)
+    else:
+        group.add_argument(kind.flag, action="append", default=[], metavar=kind.metavar, help=kind.command_help)
+
+
+def changeable_arguments() -> set[str]:
+    """The arguments of those, as argparse names them."""
+    return {_argument(KINDS[name]) for name in CHANGEABLE}
+
+
+def _argument(kind: CredentialKind) -> str:
+    return kind.flag.removeprefix("--").replace("-", "_")
 
 
 def credentials_of(typed: dict[str, Any]) -> Credentials:
     """The credentials from the options. BadInput does not repeat their values."""
-    return parse(
-        headers=[line for text in typed["header"] for line in _lines("header", text)],
-        cookies=[line for text in typed["cookie"] for line in _lines("cookie", text)],
-        auth=_resolve("auth", typed["auth"]),
-        bearer=_resolve("bearer", typed["bearer"]),
-        proxy="\n".join(_resolve("proxy", text) for text in typed["proxy"]),
-        login_fields=login_fields_of(typed),
-    )
+    return parse(**{name: _texts(kind, typed) for name, kind in KINDS.items()})
 
 
-def login_fields_of(typed: dict[str, Any]) -> list[str]:
-    """The fields of the log-in form, "name=value" each."""
-    return [line for text in typed["login_field"] for line in _login_lines(text)]
+def changed_secrets(typed: dict[str, Any]) -> dict[str, list[str]]:
+    """Those that change a crawl that was started already."""
+    return {name: _texts(KINDS[name], typed) for name in CHANGEABLE if typed[_argument(KINDS[name])]}
+
+
+def _texts(kind: CredentialKind, typed: dict[str, Any]) -> list[str]:
+    flag, given = kind.flag.removeprefix("--"), typed[_argument(kind)]
+    if kind.typed is Typed.HIDDEN:
+        return [_resolve(flag, given)]
+    read = _value_apart if kind.has_value_apart else _lines
+    return [line for text in given for line in read(flag, text)]
 
 
 def _lines(name: str, typed: str) -> list[str]:
@@ -69,12 +73,12 @@ def _lines(name: str, typed: str) -> list[str]:
     return [value] if value is typed else value.splitlines()
 
 
-def _login_lines(typed: str) -> list[str]:
+def _value_apart(name: str, typed: str) -> list[str]:
     """NAME=VALUE, where the value alone may be in a file or a variable; or all lines of a file or variable."""
-    name, equals, value = typed.partition("=")
+    of, equals, value = typed.partition("=")
     if typed.startswith("@") or not equals:
-        return _lines("login-field", typed)
-    return [f"{name}={_resolve('login-field', value)}"]
+        return _lines(name, typed)
+    return [f"{of}={_resolve(name, value)}"]
 
 
 def _resolve(name: str, typed: str) -> str:

@@ -119,8 +119,7 @@ def _check_list(typed: Mapping[str, Any]) -> None:
 
 
 def _check_nothing_settled(typed: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
-    settled = [name for name in usual if name != "login_field"]
-    names = [_typed_as(name, typed[name]) for name in settled if typed[name] != usual[name]]
+    names = [_typed_as(name, typed[name]) for name in usual if typed[name] != usual[name]]
     if names:
         raise BadInput("resume", f"A crawl that goes on keeps what it was started with; leave out {', '.join(names)}.")
 

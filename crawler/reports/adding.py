@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from crawler.core.access.credentials import KINDS
 from crawler.core.options.catalogue import OPTIONS
 from crawler.core.pages.placement import Added, AskedAgain
 from crawler.core.text.quantities import counted
@@ -49,8 +50,8 @@ def to_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> Reply:
 
 
 def _changed(name: str, before: Any, after: Any) -> str:
-    if name == "login_fields":  # numbers, which say nothing about the values
-        return f"Fields of the log-in form ({after})"
+    if name in KINDS:  # numbers, which say nothing about the values
+        return f"{KINDS[name].label} ({after})"
     return f"{_named(name)} from {_valued(before)} to {_valued(after)}"
 
 

@@ -21,6 +21,7 @@ from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem, place, read_json, service_down
 from crawler.api.schemas import crawl as shapes
 from crawler.api.schemas.start import Base, CrawlChange, CrawlStart, ListStart
+from crawler.core.access.credentials import CHANGEABLE
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.errors import BadInput, OverQuota
 from crawler.core.options.catalogue import CrawlOptions, check_options
@@ -173,10 +174,10 @@ def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict
     as it is; null is the default. All or nothing. Only its owner changes who gets notices, and fields of the log-in.
     """
     values = body.model_dump(exclude_unset=True)
-    of_owner = {"login_fields", "notify_events", *RECEIVERS.values()} & values.keys()
+    of_owner = {*CHANGEABLE, "notify_events", *RECEIVERS.values()} & values.keys()
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     if of_owner and not sees_addresses(request.user, crawl):
-        raise Problem(403, "Only the crawl's owner can change who gets its notices, and the fields of its log-in.")
+        raise Problem(403, "Only the crawl's owner can change who gets its notices, and its credentials.")
     done = change(crawl.id, values, by=namer(request.user, crawl))
     message = adding.to_change(done.before, done.after).line
     return {"before": done.before, "after": done.after, "message": message}

@@ -15,7 +15,9 @@ from pydantic import ConfigDict, Field, create_model
 from crawler.accounts.permissions import check_private
 from crawler.api.openapi import CRAWL_ID, SCHEDULE_ID
 from crawler.api.schemas.crawl import options_shown
-from crawler.core.access.credentials import parse
+from crawler.core.access.credential_kinds import Typed
+from crawler.core.access.credentials import CHANGEABLE as CHANGEABLE_KINDS
+from crawler.core.access.credentials import KINDS, parse
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CHANGEABLE, CrawlOptions
 from crawler.encryption import seal, shown
@@ -25,25 +27,26 @@ MAX_START_URLS = 1000
 MAX_WHOLE_NUMBER = 2**53  # every JSON parser reads it exactly
 
 
-_PROXY = (
-    "Go through this proxy: `http://user:password@host:3128`, also `socks5://` or `socks5h://`. Of several, with "
-    "blanks between, each host has one."
-)
+def _secrets() -> dict[str, Any]:
+    return {
+        name: (list[str], Field([], description=kind.description))
+        if kind.typed is Typed.LINES
+        else (str, Field("", description=kind.description))
+        for name, kind in KINDS.items()
+    }
 
 
-class Base(Schema):
+if TYPE_CHECKING:
+    Secrets = Schema
+else:
+    Secrets = create_model("Secrets", __base__=Schema, **_secrets())
+
+
+class Base(Secrets):
     """The fields besides the options."""
 
     model_config = ConfigDict(extra="forbid")
 
-    headers: list[str] = Field([], description="Sent to the crawl's own hosts: `X-Key: abc`. Kept encrypted.")
-    cookies: list[str] = Field([], description="The same for cookies: `a=1; b=2`.")
-    auth: str = Field("", description="User and password: `user:password`.")
-    bearer: str = Field("", description="A bearer token for the site.")
-    proxy: str = Field("", description=_PROXY)
-    login_fields: list[str] = Field(
-        [], description="The fields of the form at `login_url` and their values: `user=ann`. Kept encrypted."
-    )
     same_credentials: UUID | None = Field(None, description="Send what this earlier crawl of yours sends, instead.")
     allow_private: bool = Field(False, description="Allow addresses that are not public; superusers only.")
 
@@ -59,16 +62,7 @@ class Base(Schema):
 
     def sealed(self) -> str:
         """The encrypted credentials; "" for none. BadInput if they cannot be used."""
-        return seal(
-            parse(
-                headers=self.headers,
-                cookies=self.cookies,
-                auth=self.auth,
-                bearer=self.bearer,
-                proxy=self.proxy,
-                login_fields=self.login_fields,
-            )
-        )
+        return seal(parse(**{name: getattr(self, name) for name in KINDS}))
 
     def private_allowed(self, user: User) -> bool:
         """Whether private addresses may be fetched; BadInput for a user who may not allow that."""
@@ -108,14 +102,6 @@ class StrictSchema(Schema):
     model_config = ConfigDict(extra="forbid")
 
 
-class ChangeBase(StrictSchema):
-    """The changeable fields besides the options."""
-
-    login_fields: list[str] | None = Field(
-        None, description="The fields of the form at `login_url` and their values, all of them. Kept encrypted."
-    )
-
-
 def _changeable() -> dict[str, Any]:
     return {
         name: (shape | None, Field(None, description=field.description))
@@ -124,10 +110,17 @@ def _changeable() -> dict[str, Any]:
     }
 
 
+def _changeable_secrets() -> dict[str, Any]:
+    return {
+        name: (list[str] | None, Field(None, description=change.description))
+        for name, change in CHANGEABLE_KINDS.items()
+    }
+
+
 if TYPE_CHECKING:
-    CrawlChange = ChangeBase
+    CrawlChange = StrictSchema
 else:
-    CrawlChange = create_model("CrawlChange", __base__=ChangeBase, **_changeable())
+    CrawlChange = create_model("CrawlChange", __base__=StrictSchema, **_changeable_secrets(), **_changeable())
 
 
 class Start(Options):

@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from crawler import encryption
+from crawler.capabilities.login.credentials import NAME, LoginCredentials
 from crawler.capabilities.login.sessions import Logins
 from crawler.core.access.credentials import is_own
 from crawler.core.errors import BadInput
@@ -15,12 +16,13 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.text.controls import by_surface
 from crawler.core.urls.normalise import origin_of, parse_user_url
 from crawler.crawls.crawl_checks import CrawlCheck
-from crawler.crawls.credentials import HOSTS, LOGIN_URL
+from crawler.crawls.credentials import HOSTS
 from crawler.frontier.keys import CrawlKeys
 from crawler.http.guard import Guard, check_web_address
 from crawler.models import Crawl
 from crawler.queueing import queues
 
+_LOGIN_URL = by_surface(command="--login-url", page="“Log-in form”", api="`login_url`")
 _LOGIN_FIELDS = by_surface(
     command="such as --login-field user=ann --login-field password=env:PASSWORD",
     page="“Fields of the log-in form”",
@@ -31,11 +33,11 @@ _LOGIN_FIELDS = by_surface(
 def _checked(options: CrawlOptions, sealed: str, own: Collection[str], guard: Guard | None) -> CrawlOptions:
     """The page of the log-in form becomes a normalised URL. BadInput if it or the values of its fields are missing, or
     if it is not on one of the crawl's own hosts."""
-    has_fields = bool(encryption.opened(sealed).login_fields)
+    has_fields = bool(LoginCredentials.of(encryption.opened(sealed)).login_fields)
     if has_fields and not options.login_url:
-        raise BadInput("login_url", f"There are values for a log-in form: give the page it is on, too ({LOGIN_URL}).")
+        raise BadInput("login_url", f"There are values for a log-in form: give the page it is on, too ({_LOGIN_URL}).")
     if options.login_check and not options.login_url:
-        raise BadInput("login_check", f"There is no log-in to check: give the page of its form, too ({LOGIN_URL}).")
+        raise BadInput("login_check", f"There is no log-in to check: give the page of its form, too ({_LOGIN_URL}).")
     if not options.login_url:
         return options
     if not has_fields:
@@ -55,6 +57,18 @@ def _checked(options: CrawlOptions, sealed: str, own: Collection[str], guard: Gu
     return msgspec.structs.replace(options, login_url=url)
 
 
+def _change(options: CrawlOptions, names: Collection[str]) -> None:
+    if options.login_url:
+        return
+    for name in names:
+        if name in (NAME, "login_check"):
+            raise BadInput(
+                name,
+                "This crawl does not log in. Leave it out, or start a crawl with the page of a log-in form "
+                f"({_LOGIN_URL}).",
+            )
+
+
 def _logins(crawl: UUID) -> Logins:
     return Logins(queues.connection(), CrawlKeys(str(crawl)))
 
@@ -66,6 +80,8 @@ def _failure(crawl: Crawl) -> str:
 CRAWL_CHECKS = (
     CrawlCheck(
         options=_checked,
+        change=_change,
+        resealed=("login_check",),
         failure=_failure,
         resumed=lambda crawl: _logins(crawl).retry(),
         credentials_changed=lambda crawl, sealed: _logins(crawl).forget(sealed),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from crawler.capabilities.login.forms import Form, login_form, matches
-from crawler.core.access.credentials import Pair, is_own
+from crawler.core.access.credential_kinds import Pair
+from crawler.core.access.credentials import is_own
 from crawler.core.html import charsets
 from crawler.core.html.document import Document, document_of
 from crawler.core.pages.outcomes import Outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from crawler import encryption
+from crawler.capabilities.login.credentials import LoginCredentials
 from crawler.capabilities.login.form import LoginFailed, LoginForm, LoginShown
 from crawler.capabilities.login.sessions import MAX_LOGINS_PER_HOUR, Logins, LoginState
 from crawler.clock import Clock
@@ -32,7 +33,7 @@ class Session:
 
     def __init__(self, policy: FetchPolicy, logins: Logins) -> None:
         self.logins = logins
-        self.form = LoginForm(policy, encryption.opened(policy.sealed).login_fields)
+        self.form = LoginForm(policy, LoginCredentials.of(encryption.opened(policy.sealed)).login_fields)
         self.cookies = Cookies(policy.own_hosts)  # another jar for each session and revision
         self.sealed = policy.sealed
         self._own_hosts, self._state = policy.own_hosts, LoginState()

@@ -8,6 +8,7 @@ from typing import Self
 from msgspec.structs import replace
 
 from crawler import encryption
+from crawler.capabilities.login.credentials import LoginCredentials
 from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.capabilities.login.keeper import LoginKeeper, Session
 from crawler.capabilities.login.options import LoginOptions
@@ -43,7 +44,7 @@ class LoginStep(PageStep):
         if not policy.login_url:
             return
         try:
-            form = LoginForm(policy, encryption.opened(policy.sealed).login_fields)
+            form = LoginForm(policy, LoginCredentials.of(encryption.opened(policy.sealed)).login_fields)
             fetcher.use_cookies(form.log_in(fetcher, wait))
         except LoginFailed as error:
             raise CannotPrepare(policy.login_url, f"the log-in has failed: {error}") from error

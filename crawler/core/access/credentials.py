@@ -7,26 +7,23 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import msgspec
 
+from crawler import registry
+from crawler.core.access.credential_kinds import CONTROL, MAX_CHARACTERS, CredentialKind, Pair, Typed, mask
+from crawler.core.composed import ComposedStruct
 from crawler.core.errors import BadInput
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import BELOW, host_of, origin_of, parse_user_host, site_of
 
-Pair = tuple[str, str]
-
-MAX_CHARACTERS = 16_000  # of all values together; servers take 8,000 to 16,000 bytes of headers
 MAX_PROXIES = 100
-MAX_LOGIN_FIELDS = 20
-SHOWN_FROM = 12  # characters a value must have for its first two to be shown
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _VISIBLE = re.compile(r"[ -~]*")
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 _OURS = {
     "host": "it follows from the URL",
@@ -58,9 +55,13 @@ _OURS = {
 _ATTRIBUTES = frozenset({"domain", "path", "expires", "max-age", "samesite", "secure", "httponly", "partitioned"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Credentials:
+_GIVEN = registry.entries("credentials", CredentialKind)
+
+
+class Credentials(msgspec.Struct, metaclass=ComposedStruct, frozen=True, kw_only=True):
     """What is sent with the requests of one crawl. Made by `parse`; its repr contains no secret."""
+
+    parts: ClassVar = tuple(kind.part for kind in _GIVEN if kind.part)
 
     headers: tuple[Pair, ...] = ()  # name and value, as typed, each name once
     cookies: tuple[Pair, ...] = ()  # sent with every request
@@ -68,7 +69,6 @@ class Credentials:
     bearer: str | None = None
     proxy: str | None = None  # "http://user:password@host:port", as `core.urls.addresses` writes it
     more_proxies: tuple[str, ...] = ()  # further ones; each host has one of all
-    login_fields: tuple[Pair, ...] = ()  # to fill into the log-in form: name and value
 
     @property
     def proxies(self) -> tuple[str, ...]:
@@ -80,37 +80,38 @@ class Credentials:
     def __repr__(self) -> str:
         return f"Credentials({'; '.join(masked(self))})"
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("masked", masked(self))]
+
 
 NOTHING = Credentials()
 
 
-def parse(
-    *,
-    headers: Iterable[str] = (),
-    cookies: Iterable[str] = (),
-    auth: str = "",
-    bearer: str = "",
-    proxy: str = "",
-    login_fields: Iterable[str] = (),
-) -> Credentials:
-    """The credentials a user typed, or BadInput naming the field: "headers", "cookies", "auth", "bearer", "proxy" or
-    "login_fields".
+def parse(**typed: str | Iterable[str]) -> Credentials:
+    """The credentials a user typed, by the names of `KINDS`; BadInput names the field.
 
     Headers are typed "Name: value", cookies "name=value" or several with ";" between them, `auth` "user:password",
-    several proxies with blanks or line ends between them, and fields of the log-in form "name=value".
+    several proxies with blanks or line ends between them.
     """
-    proxies = _proxies(proxy)
-    typed = Credentials(
-        headers=tuple(_header(text) for text in headers if text.strip()),
-        cookies=tuple(pair for text in cookies for pair in _cookies(text)),
-        basic=_basic(auth) if auth else None,
-        bearer=_bearer(bearer.strip()) if bearer.strip() else None,
-        proxy=proxies[0] if proxies else None,
-        more_proxies=tuple(proxies[1:]),
-        login_fields=_login_fields(login_fields),
-    )
-    _check_together(typed)
-    return typed
+    fields = dict[str, Any]()
+    for name, texts in typed.items():
+        fields |= KINDS[name].read((texts,) if isinstance(texts, str) else texts)
+    known = Credentials(**fields)
+    _check_together(known)
+    return known
+
+
+def changed(known: Credentials, typed: Mapping[str, Iterable[str]]) -> Credentials:
+    """With what a user typed in place of what it has of these kinds. BadInput as for `parse`."""
+    fields = dict[str, Any]()
+    for name, texts in typed.items():
+        fields |= KINDS[name].read(texts)
+    return msgspec.structs.replace(known, **fields)
+
+
+def is_for_own_hosts(credentials: Credentials) -> bool:
+    """Whether some of it may be sent only to the crawl's own hosts."""
+    return any(any(kind.masked(credentials)) for kind in KINDS.values() if kind.is_for_own_hosts)
 
 
 def request_headers(credentials: Credentials) -> dict[str, str]:
@@ -131,13 +132,7 @@ def basic_authorization(user: str, password: str) -> str:
 
 def masked(credentials: Credentials) -> tuple[str, ...]:
     """A line for each value, from which the user recognises it."""
-    return tuple(_masked_lines(credentials))
-
-
-def mask(secret: str) -> str:
-    """ "ab…(32 characters)"; of a short secret only its length."""
-    size = f"…({len(secret)} character{'' if len(secret) == 1 else 's'})"
-    return f"{secret[:2]}{size}" if len(secret) >= SHOWN_FROM else size
+    return tuple(line for kind in KINDS.values() for line in kind.masked(credentials))
 
 
 def to_json(credentials: Credentials) -> bytes:
@@ -149,28 +144,16 @@ def from_json(data: bytes) -> Credentials:
     return msgspec.json.decode(data, type=Credentials)
 
 
-def _masked_lines(credentials: Credentials) -> Iterator[str]:
-    for name, value in credentials.headers:
-        yield f"{name}: {mask(value)}"
-    for name, value in credentials.cookies:
-        yield f"Cookie: {name}={mask(value)}"
-    if credentials.basic is not None:
-        user, password = credentials.basic
-        known = user if password and len(user) <= 64 else mask(user)  # some services take a token as the user
-        yield f"Authorization: Basic {known}:{mask(password)}"
-    if credentials.bearer is not None:
-        yield f"Authorization: Bearer {mask(credentials.bearer)}"
-    for proxy in credentials.proxies:
-        yield f"Proxy: {Proxy.parse(proxy)}"
-    for name, value in credentials.login_fields:
-        yield f"Log-in: {name}={mask(value)}"
-
-
-def _proxies(text: str) -> list[str]:
-    typed = list(dict.fromkeys(Proxy.parse(part).text for part in _BLANKS.split(text.strip()) if part))
+def _read_proxies(texts: Iterable[str]) -> dict[str, Any]:
+    parts = [part for text in texts for part in _BLANKS.split(text.strip()) if part]
+    typed = tuple(dict.fromkeys(Proxy.parse(part).text for part in parts))
     if len(typed) > MAX_PROXIES:
         raise BadInput("proxy", f"There are {len(typed)} proxies; a crawl can have {MAX_PROXIES} at most.")
-    return typed
+    return {"proxy": typed[0] if typed else None, "more_proxies": typed[1:]}
+
+
+def _read_headers(texts: Iterable[str]) -> dict[str, Any]:
+    return {"headers": tuple(_header(text) for text in texts if text.strip())}
 
 
 def _header(text: str) -> Pair:
@@ -198,47 +181,32 @@ def _cookies(text: str) -> Iterator[Pair]:
         yield name, value
 
 
-def _basic(text: str) -> Pair:
+def _read_basic(texts: Iterable[str]) -> dict[str, Any]:
+    text = "".join(texts)
+    if not text:
+        return {}
     user, colon, password = text.partition(":")
     if not colon or not user:
         raise BadInput("auth", "User and password are typed as user:password; the colon or the user is missing.")
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         raise BadInput("auth", "User and password cannot hold line ends or control characters.")
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, from a terminal without UTF-8
         raise BadInput("auth", "User and password are not readable as text; give them in UTF-8.") from None
-    return user, password
+    return {"basic": (user, password)}
 
 
-def _bearer(token: str) -> str:
+def _read_bearer(texts: Iterable[str]) -> dict[str, Any]:
+    token = "".join(texts).strip()
     _check_visible("bearer", "The bearer token", token)
     if " " in token:
         raise BadInput("bearer", "A bearer token holds no blanks; give the token alone, without the word Bearer.")
-    return token
-
-
-def _login_fields(lines: Iterable[str]) -> tuple[Pair, ...]:
-    typed = list[Pair]()
-    for line in filter(str.strip, lines):
-        name, equals, value = line.partition("=")
-        if not equals or not name.strip():
-            raise BadInput(
-                "login_fields", "A field of the log-in form is typed as name=value, such as user=ann; this one is not."
-            )
-        if _CONTROL.search(line):
-            raise BadInput("login_fields", "A field of the log-in form cannot hold line ends or control characters.")
-        typed.append((name.strip(), value))
-    if len(typed) > MAX_LOGIN_FIELDS or sum(len(name) + len(value) for name, value in typed) > MAX_CHARACTERS:
-        raise BadInput(
-            "login_fields",
-            f"A log-in can have {MAX_LOGIN_FIELDS} fields at most, of {MAX_CHARACTERS:,} characters together.",
-        )
-    return tuple(typed)
+    return {"bearer": token or None}
 
 
 def _check_visible(field: str, what: str, value: str) -> None:
-    if _CONTROL.search(value):
+    if CONTROL.search(value):
         raise BadInput(field, f"{what} holds a line end or another control character; give it in one line.")
     if not _VISIBLE.fullmatch(value):
         raise BadInput(field, f"{what} holds characters beyond ASCII, which headers cannot carry; encode them first.")
@@ -257,6 +225,86 @@ def _check_together(typed: Credentials) -> None:
         raise BadInput(
             "headers", f"Headers and cookies add up to more than {MAX_CHARACTERS:,} characters; servers refuse so much."
         )
+
+
+def _masked_basic(credentials: Credentials) -> Iterator[str]:
+    if credentials.basic is not None:
+        user, password = credentials.basic
+        known = user if password and len(user) <= 64 else mask(user)  # some services take a token as the user
+        yield f"Authorization: Basic {known}:{mask(password)}"
+
+
+_OWN = (
+    CredentialKind(
+        name="headers",
+        flag="--header",
+        metavar="TEXT",
+        command_help="a header: 'Name: value' *",
+        label="Headers",
+        help="One per line. Sent only to the crawl's own hosts, like all of this except the proxy.",
+        description="Sent to the crawl's own hosts: `X-Key: abc`. Kept encrypted.",
+        placeholder="X-Api-Key: abc",
+        read=_read_headers,
+        masked=lambda known: (f"{name}: {mask(value)}" for name, value in known.headers),
+    ),
+    CredentialKind(
+        name="cookies",
+        flag="--cookie",
+        metavar="TEXT",
+        command_help="name=value *",
+        label="Cookies",
+        help="One per line, or as a browser sends them: a=1; b=2.",
+        description="The same for cookies: `a=1; b=2`.",
+        placeholder="session=abc",
+        read=lambda texts: {"cookies": tuple(pair for text in texts for pair in _cookies(text))},
+        masked=lambda known: (f"Cookie: {name}={mask(value)}" for name, value in known.cookies),
+    ),
+    CredentialKind(
+        name="auth",
+        flag="--auth",
+        metavar="USER:PW",
+        command_help="user and password (basic authentication)",
+        label="User and password",
+        help="With a colon between: user:password.",
+        description="User and password: `user:password`.",
+        typed=Typed.HIDDEN,
+        read=_read_basic,
+        masked=_masked_basic,
+    ),
+    CredentialKind(
+        name="bearer",
+        flag="--bearer",
+        metavar="TOKEN",
+        command_help="a bearer token",
+        label="Bearer token",
+        help="The token alone, without the word Bearer.",
+        description="A bearer token for the site.",
+        typed=Typed.HIDDEN,
+        read=_read_bearer,
+        masked=lambda known: (f"Authorization: Bearer {mask(token)}" for token in (known.bearer,) if token),
+    ),
+    CredentialKind(
+        name="proxy",
+        flag="--proxy",
+        metavar="URL",
+        command_help="go through http://user:password@host:port *",
+        label="Proxy",
+        help="To go through: http://user:password@host:port, socks5://, socks5h://; several with blanks between.",
+        description="Go through this proxy: `http://user:password@host:3128`, also `socks5://` or `socks5h://`. Of "
+        "several, with blanks between, each host has one.",
+        placeholder="http://proxy.example.com:3128",
+        typed=Typed.ADDRESSES,
+        read=_read_proxies,
+        masked=lambda known: (f"Proxy: {Proxy.parse(proxy)}" for proxy in known.proxies),
+        is_for_own_hosts=False,
+    ),
+)
+
+KINDS = {kind.name: kind for kind in (*_OWN, *_GIVEN)}
+"""The kinds of credentials, by name. Form, command, API, masking and what may be changed are derived from them."""
+
+CHANGEABLE = {name: kind.change for name, kind in KINDS.items() if kind.change}
+"""Those that the owner of a crawl may change while it runs."""
 
 
 # The own hosts of a crawl, which may get its credentials.

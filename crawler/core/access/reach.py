@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from crawler.core.access.credentials import CHANGEABLE
 from crawler.core.errors import BadInput
 from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.urls.addresses import EVERYTHING
 
-NAMING = ("include", "exclude", *MAY_BE_SECRET, "login_fields")
-"""The options that decide where requests go, or which values a log-in form gets."""
+NAMING = ("include", "exclude", *MAY_BE_SECRET, *CHANGEABLE)
+"""The options that decide where requests go, or what is sent with them."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler import conf
+from crawler.core.access.credentials import CHANGEABLE, KINDS
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
 from crawler.core.protocol.completion import State
 from crawler.crawls import control
-from crawler.crawls.change import LOGIN_FIELDS, change
+from crawler.crawls.change import change
+from crawler.crawls.crawl_checks import has_use
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
 from crawler.exports.formats import FORMATS, format_of
@@ -20,7 +22,7 @@ from crawler.management.base import SERVICE_ERRORS, CrawlerCommand, Exit, ExitWi
 from crawler.management.crawl_options import DESCRIPTION, EXAMPLES, add_arguments, check_usage, chosen
 from crawler.management.crawls import crawl_of
 from crawler.management.display import display_for
-from crawler.management.inputs import credentials_of, login_fields_of
+from crawler.management.inputs import changed_secrets, credentials_of
 from crawler.management.list_input import load
 from crawler.management.waiting import CrawlWait, Stop, WaitEnd, stop_signals, wait_for_notices
 from crawler.models import Crawl, Delivery
@@ -74,8 +76,8 @@ class Command(CrawlerCommand):
     def _begin(self, options: dict[str, Any]) -> Crawl:
         if options["resume"]:
             crawl = crawl_of(options["resume"])
-            if options["login_field"]:
-                change(crawl.id, {LOGIN_FIELDS: login_fields_of(options)}, by=OPERATOR)
+            if secrets := changed_secrets(options):
+                change(crawl.id, secrets, by=OPERATOR)
             control.resume(crawl.id)  # False if it was not paused: then only wait
             return crawl
         if options["list"]:
@@ -200,10 +202,11 @@ def _undelivered(delivery: Delivery) -> str:
 def _to_go_on(crawl: Crawl) -> str:
     """The line to type once a person has ended the hold."""
     command = f"bin/crawl --resume {crawl.id}"
-    line = f"To resume it: {command}"
-    if not crawl.pause_reason or not crawl.chosen.login_url:
-        return line
-    return f"{line}\nWith other values for the log-in form, all of them: {command} --login-field NAME=VALUE ..."
+    lines = [f"To resume it: {command}"]
+    if crawl.pause_reason:
+        kinds = [(KINDS[name], change) for name, change in CHANGEABLE.items() if has_use(crawl.chosen, name)]
+        lines += [f"{change.on_resuming}: {command} {kind.flag} {kind.metavar} ..." for kind, change in kinds]
+    return "\n".join(lines)
 
 
 def _not_exported(crawl: Crawl, options: dict[str, Any]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from django import forms
 from django.forms.boundfield import BoundField
 from django.utils.datastructures import MultiValueDict
 
-from crawler.core.access.credentials import Credentials, parse
+from crawler.core.access.credential_kinds import CredentialKind, Typed
+from crawler.core.access.credentials import KINDS, Credentials, parse
 from crawler.core.channels.catalogue import SEALED
 from crawler.core.options.receivers import MAY_BE_SECRET
 from crawler.core.text.quantities import bytes_of, exact_size, exact_span, seconds_of
@@ -165,8 +166,8 @@ def _line(number: int) -> str:
 # Credentials, typed or copied from an earlier crawl. Input is literal: "@file" and "env:NAME" work only on the command
 # line, whose users have access to the files and the environment of the server. It is never sent back to a page.
 
-SECRETS = ("headers", "cookies", "auth", "bearer", "proxy", "login_fields")
-"""The fields that hold secrets, named as in `core.access.credentials.parse`."""
+SECRETS = tuple(KINDS)
+"""The fields that hold secrets."""
 
 GONE = "The crawl whose credentials were to be sent is gone, or is not yours. Untick this, and type them."
 BOTH = "Untick this to send the values typed here, or leave the rest of this group empty."
@@ -212,36 +213,31 @@ class PasswordField(SecretField):
         return {**super().widget_attrs(widget), "autocomplete": "new-password"}
 
 
-class SignInFields(forms.Form):
+def secret_field(kind: CredentialKind, help_text: str) -> forms.Field:
+    """The field for a credential of this kind."""
+    common: dict[str, Any] = {"label": kind.label, "required": False, "help_text": help_text}
+    match kind.typed:
+        case Typed.LINES:
+            return SecretLinesField(placeholder=kind.placeholder, **common)
+        case Typed.HIDDEN:
+            return PasswordField(**common)
+        case Typed.ADDRESSES:
+            return SecretField(widget=NumberInput("url", placeholder=kind.placeholder), **common)
+    assert_never(kind.typed)
+
+
+if TYPE_CHECKING:
+    SecretFields = forms.Form
+else:
+    SecretFields = type(
+        "SecretFields", (forms.Form,), {name: secret_field(kind, kind.help) for name, kind in KINDS.items()}
+    )
+
+
+class SignInFields(SecretFields):
     """The credential fields; the first is shown only if there is a crawl to copy credentials from."""
 
     same_credentials = forms.BooleanField(label="The same credentials as last time", required=False)
-    headers = SecretLinesField(
-        label="Headers",
-        required=False,
-        placeholder="X-Api-Key: abc",
-        help_text="One per line. Sent only to the crawl's own hosts, like all of this except the proxy.",
-    )
-    cookies = SecretLinesField(
-        label="Cookies",
-        required=False,
-        placeholder="session=abc",
-        help_text="One per line, or as a browser sends them: a=1; b=2.",
-    )
-    auth = PasswordField(label="User and password", required=False, help_text="With a colon between: user:password.")
-    bearer = PasswordField(label="Bearer token", required=False, help_text="The token alone, without the word Bearer.")
-    proxy = SecretField(
-        label="Proxy",
-        required=False,
-        widget=NumberInput("url", placeholder="http://proxy.example.com:3128"),
-        help_text="To go through: http://user:password@host:port, socks5://, socks5h://; several with blanks between.",
-    )
-    login_fields = SecretLinesField(
-        label="Fields of the log-in form",
-        required=False,
-        placeholder="user=ann",
-        help_text="One per line: the name of the field, = and the value. Hidden fields of the form are sent along.",
-    )
 
 
 def typed_in(typed: Mapping[str, Any]) -> Credentials:

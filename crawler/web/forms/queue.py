@@ -8,15 +8,17 @@ from django import forms
 
 from crawler import clock
 from crawler.accounts.permissions import AnyUser, namer, sees_addresses
+from crawler.core.access import credentials
 from crawler.core.access.reach import NAMING, is_limited
 from crawler.core.options.catalogue import CHANGEABLE, OPTIONS
 from crawler.core.options.events import OF_PAGES
 from crawler.core.options.receivers import MAY_BE_SECRET, RECEIVERS
 from crawler.core.pages.placement import Placement, placed
+from crawler.crawls.crawl_checks import has_use
 from crawler.models import Crawl
 from crawler.reports.text import EVENTS
 from crawler.web.forms import fields
-from crawler.web.forms.fields import LinesField, MomentField, NumberInput, SecretLinesField, SpanField
+from crawler.web.forms.fields import LinesField, MomentField, NumberInput, SpanField
 from crawler.web.forms.option_fields import field_of
 
 
@@ -59,8 +61,8 @@ class AddForm(forms.Form):
 
 
 class ChangeForm(forms.Form):
-    """The options that this user may change, with the values they have; the fields of the log-in without. Those and
-    receivers of notices are the owner's alone."""
+    """The options that this user may change, with the values they have; credentials without. Those and receivers of
+    notices are the owner's alone."""
 
     def __init__(self, data: Any = None, *, crawl: Crawl, user: AnyUser) -> None:
         owns = sees_addresses(user, crawl)
@@ -68,37 +70,28 @@ class ChangeForm(forms.Form):
         if is_limited(namer(user, crawl), crawl.chosen.private_hosts):
             hidden += NAMING
             owns = False
-        self._names = [name for name in CHANGEABLE if name not in hidden]
+        self._names = [name for name in CHANGEABLE if name not in hidden and has_use(crawl.chosen, name)]
         if crawl.source:
             self._names = [name for name in self._names if name not in ("include", "exclude")]
-        if not crawl.chosen.login_url:
-            self._names.remove("login_check")
         self._kept = fields.kept_of(crawl)
         chosen = {name: getattr(crawl.chosen, name) for name in self._names}
         chosen |= {name: fields.shown(self._kept, chosen[name]) for name in MAY_BE_SECRET if name in chosen}
         super().__init__(data, initial=chosen, label_suffix="", auto_id="change_%s")
         for name in self._names:
-            if name == "login_check" and owns:
-                self.fields["login_fields"] = _login_fields()
+            secrets = {
+                kind: change for kind, change in credentials.CHANGEABLE.items() if owns and change.before == name
+            }
+            for kind, change in secrets.items():
+                self.fields[kind] = fields.secret_field(credentials.KINDS[kind], change.help)
             self.fields[name] = field_of(OPTIONS[name]) if name in OPTIONS else _events()
 
     def values(self) -> dict[str, Any]:
-        """The options with their new values; an empty field means the default, that of the log-in no change."""
+        """The options with their new values; an empty field means the default, that of a credential no change."""
         values = {name: self.cleaned_data[name] for name in self._names}
         values |= {name: fields.unmasked(self._kept, values[name]) for name in MAY_BE_SECRET if name in values}
         values = {name: None if value in ("", []) else value for name, value in values.items()}
-        typed = self.cleaned_data.get("login_fields")
-        return {**values, "login_fields": typed} if typed else values
-
-
-def _login_fields() -> forms.Field:
-    return SecretLinesField(
-        label="Fields of the log-in form",
-        required=False,
-        placeholder="user=ann",
-        help_text="One per line: the name of the field, = and the value. They take the place of all it has; empty, "
-        "those stay. They are never shown here.",
-    )
+        typed = {name: self.cleaned_data.get(name) for name in credentials.CHANGEABLE}
+        return values | {name: value for name, value in typed.items() if value}
 
 
 def _events() -> forms.Field:

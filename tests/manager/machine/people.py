@@ -10,7 +10,7 @@ from crawler.core.access.reach import OPERATOR
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.placement import placed
 from crawler.crawls import control, retry, start
-from crawler.crawls.change import LOGIN_FIELDS, change
+from crawler.crawls.change import change
 from crawler.crawls.delete import delete
 from crawler.encryption import seal
 from crawler.manager import add
@@ -108,7 +108,7 @@ class People(Machine):
         process, password = process or Process(), self.chance.choice(passwords)
         self.tell(f"    {password}")
         with self.stage.process(process):
-            change(ledger.id, {LOGIN_FIELDS: fields_with(password)}, by=OPERATOR)
+            change(ledger.id, {"login_fields": fields_with(password)}, by=OPERATOR)
         self.needs_help |= process.is_dead
 
     def finish(self, ledger: Ledger, process: Process | None = None) -> None:
