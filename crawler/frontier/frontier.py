@@ -8,6 +8,7 @@ from typing import cast
 
 from redis import Redis
 
+from crawler import registry
 from crawler.clock import Clock, epoch_seconds
 from crawler.core.politeness.host_rules import ONE_BY_ONE, Pace
 from crawler.core.protocol.completion import QueueSide
@@ -164,7 +165,7 @@ class Frontier:
         keys = self.keys
         self.seen.clear()
         unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark, keys.proxies]
-        unused += [keys.login, keys.login_lock, keys.login_count, keys.said, keys.listening]
+        unused += map(keys.of, registry.entries("crawl_keys", str))
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

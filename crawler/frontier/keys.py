@@ -1,4 +1,5 @@
-"""How this project's Redis keys are named. No key is spelt anywhere else."""
+"""How this project's Redis keys are named. No key is spelt anywhere else, but those that capabilities give
+to a crawl: the seam "crawl_keys" has their names."""
 
 from __future__ import annotations
 
@@ -98,6 +99,10 @@ class CrawlKeys:
 
     def _own_key(self, name: str) -> str:
         return self._key(f"{name}:{self.collector}" if self.collector else name)
+
+    def of(self, name: str) -> str:
+        """A key that a capability gives, see the seam "crawl_keys"."""
+        return self._key(name)
 
     def of_all_collectors(self) -> list[CrawlKeys]:
         """The keys of every collector, whether it is used or not, by number."""
@@ -201,33 +206,6 @@ class CrawlKeys:
         """hash "failures:number" -> connections in a row that failed, "until:number" -> epoch seconds until when that
         proxy is left out"""
         return self._key("proxies")
-
-    @property
-    def login(self) -> str:
-        """hash: the session of a crawl that logs in: session, revision, jar (its cookies, encrypted), ended (the last
-        session in which a page has shown the form), failed (why the crawl cannot go on), "shown:page" -> how often a
-        page showed the form, and "outdated:digest" for credentials that a user has changed"""
-        return self._key("login")
-
-    @property
-    def login_lock(self) -> str:
-        """string with a short TTL: a worker is logging in"""
-        return self._key("login-lock")
-
-    @property
-    def login_count(self) -> str:
-        """string with a TTL of an hour: how often workers have logged in"""
-        return self._key("login-count")
-
-    @property
-    def said(self) -> str:
-        """string: bits for what the crawl's pages said, for those who ask whether a page says something new"""
-        return self._key("said")
-
-    @property
-    def listening(self) -> str:
-        """string with a TTL of an hour: fetch jobs are to tell what pages say"""
-        return self._key("listening")
 
     @property
     def met(self) -> str:

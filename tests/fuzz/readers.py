@@ -17,6 +17,7 @@ from crawler.capabilities.browser import shells
 from crawler.capabilities.browser.proxy_request import BadRequest, BadResponse, Request, returned
 from crawler.capabilities.content import main_content
 from crawler.capabilities.login.forms import login_form
+from crawler.capabilities.login.logout import is_logout_url
 from crawler.capabilities.traps import bounds, branches, novelty
 from crawler.core.access import credentials
 from crawler.core.channels import catalogue as channels
@@ -40,7 +41,6 @@ from crawler.core.url_lists import entries, values
 from crawler.core.urls import addresses, normalise, query_params
 from crawler.core.urls import normalise as hosts
 from crawler.core.urls.crawl_scope import Scope
-from crawler.core.urls.logout import is_logout_url
 from crawler.core.urls.query_params import Parameters
 from crawler.fetcher.xpath.evaluator import evaluate
 from crawler.http import encodings, fetcher

@@ -13,6 +13,7 @@ from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
 from syrupy.assertion import SnapshotAssertion
 
+from crawler import registry
 from crawler.api.v1 import api
 from crawler.core.protocol.lanes import slot_lanes
 from crawler.frontier import keys
@@ -70,6 +71,7 @@ def test_the_keys_in_redis(golden: SnapshotAssertion) -> None:
         *single.values(),
         *named,
         *properties,
+        *map(of_crawl.of, registry.entries("crawl_keys", str)),
         *astuple(of_crawl.of_suffix()),
         of_crawl.queue("HOST"),
         of_crawl.lease("BATCH"),

@@ -9,6 +9,7 @@ import msgspec
 
 from crawler import encryption
 from crawler.capabilities.login.credentials import NAME, LoginCredentials
+from crawler.capabilities.login.options import LoginOptions
 from crawler.capabilities.login.sessions import Logins
 from crawler.core.access.credentials import is_own
 from crawler.core.errors import BadInput
@@ -33,19 +34,20 @@ _LOGIN_FIELDS = by_surface(
 def _checked(options: CrawlOptions, sealed: str, own: Collection[str], guard: Guard | None) -> CrawlOptions:
     """The page of the log-in form becomes a normalised URL. BadInput if it or the values of its fields are missing, or
     if it is not on one of the crawl's own hosts."""
+    chosen = LoginOptions.of(options)
     has_fields = bool(LoginCredentials.of(encryption.opened(sealed)).login_fields)
-    if has_fields and not options.login_url:
+    if has_fields and not chosen.login_url:
         raise BadInput("login_url", f"There are values for a log-in form: give the page it is on, too ({_LOGIN_URL}).")
-    if options.login_check and not options.login_url:
+    if chosen.login_check and not chosen.login_url:
         raise BadInput("login_check", f"There is no log-in to check: give the page of its form, too ({_LOGIN_URL}).")
-    if not options.login_url:
+    if not chosen.login_url:
         return options
     if not has_fields:
         raise BadInput(
             "login_fields",
             f"Give the names and values of the log-in form's fields, too ({_LOGIN_FIELDS}).",
         )
-    url = parse_user_url(options.login_url)
+    url = parse_user_url(chosen.login_url)
     if not is_own(url, own):
         raise BadInput(
             "login_url",
@@ -58,7 +60,7 @@ def _checked(options: CrawlOptions, sealed: str, own: Collection[str], guard: Gu
 
 
 def _change(options: CrawlOptions, names: Collection[str]) -> None:
-    if options.login_url:
+    if LoginOptions.of(options).login_url:
         return
     for name in names:
         if name in (NAME, "login_check"):
@@ -74,7 +76,7 @@ def _logins(crawl: UUID) -> Logins:
 
 
 def _failure(crawl: Crawl) -> str:
-    return _logins(crawl.id).failure() if crawl.chosen.login_url else ""
+    return _logins(crawl.id).failure() if LoginOptions.of(crawl.chosen).login_url else ""
 
 
 CRAWL_CHECKS = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from crawler.capabilities.login.forms import Form, login_form, matches
+from crawler.capabilities.login.options import LoginOptions
 from crawler.core.access.credential_kinds import Pair
 from crawler.core.access.credentials import is_own
 from crawler.core.html import charsets
@@ -43,7 +44,8 @@ class LoginForm:
     """The log-in of a crawl, as its user described it."""
 
     def __init__(self, policy: FetchPolicy, values: Sequence[Pair]) -> None:
-        self.url, self._check, self._values = policy.login_url, policy.login_check, values
+        chosen = LoginOptions.of(policy)
+        self.url, self._check, self._values = chosen.login_url, chosen.login_check, values
         self._own_hosts: Collection[str] = frozenset(policy.own_hosts)
         self._names = frozenset(name for name, _ in values)
 

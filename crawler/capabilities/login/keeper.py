@@ -7,13 +7,13 @@ import logging
 from crawler import encryption
 from crawler.capabilities.login.credentials import LoginCredentials
 from crawler.capabilities.login.form import LoginFailed, LoginForm, LoginShown
+from crawler.capabilities.login.logout import is_logout_url
 from crawler.capabilities.login.sessions import MAX_LOGINS_PER_HOUR, Logins, LoginState
 from crawler.clock import Clock
 from crawler.core.errors import SealBroken
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import EXTERNAL, PageResult, PageTask
-from crawler.core.urls.logout import is_logout_url
 from crawler.crashpoints import crash_point
 from crawler.fetcher.host_slot import HostSlot, RateLimited
 from crawler.fetcher.page_step import Fetch

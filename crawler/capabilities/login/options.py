@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crawler.capabilities.login.logout import is_logout_url
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import check_selector
@@ -38,6 +39,7 @@ class LoginOptions(Part):
         "again when the site has ended the session. Log-out links are not followed.",
         in_fetch=True,
         version=3,  # an earlier one would request the pages without it
+        bars=is_logout_url,
     )
     login_check: str = option(
         Text("a.my-account", _check_login_check, "the form is gone"),
@@ -66,4 +68,4 @@ CONFLICTS = (
     ),
 )
 
-OPTIONS = (OptionSet(LoginOptions, CONFLICTS),)
+OPTIONS = (OptionSet(LoginOptions, CONFLICTS, changeable=("login_check",)),)

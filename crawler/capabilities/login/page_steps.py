@@ -11,12 +11,12 @@ from crawler import encryption
 from crawler.capabilities.login.credentials import LoginCredentials
 from crawler.capabilities.login.form import LoginFailed, LoginForm
 from crawler.capabilities.login.keeper import LoginKeeper, Session
+from crawler.capabilities.login.logout import is_logout_text
 from crawler.capabilities.login.options import LoginOptions
 from crawler.capabilities.login.sessions import Logins
 from crawler.core.html import link_codec
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import PageResult, PageTask
-from crawler.core.urls.logout import is_logout_text
 from crawler.fetcher.host_slot import RateLimited
 from crawler.fetcher.page_step import CannotPrepare, Fetch, PageStep, SliceContext, Stage, Visit
 from crawler.http.client import HttpFetcher
@@ -41,13 +41,14 @@ class LoginStep(PageStep):
     @classmethod
     def prepare(cls, policy: FetchPolicy, fetcher: HttpFetcher, wait: Callable[[], bool]) -> None:
         """Log in; `fetcher` gets the cookies."""
-        if not policy.login_url:
+        url = LoginOptions.of(policy).login_url
+        if not url:
             return
         try:
             form = LoginForm(policy, LoginCredentials.of(encryption.opened(policy.sealed)).login_fields)
             fetcher.use_cookies(form.log_in(fetcher, wait))
         except LoginFailed as error:
-            raise CannotPrepare(policy.login_url, f"the log-in has failed: {error}") from error
+            raise CannotPrepare(url, f"the log-in has failed: {error}") from error
 
     def around(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
         return self._keeper.fetch(task, fetch)

@@ -7,7 +7,8 @@ bounds         bounds of URLs
 novelty        what a page says, as hashes
 page_steps     reads it
 result_fields  what a page says, in its result
+crawl_keys     its keys in Redis
 memory         what the crawl has read, in Redis
 """
 
-SEAMS = ("options", "page_filters", "page_steps", "result_fields")
+SEAMS = ("options", "crawl_keys", "page_filters", "page_steps", "result_fields")

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 from redis import Redis
 
+from crawler.capabilities.traps.crawl_keys import CRAWL_KEYS
 from crawler.frontier.keys import CrawlKeys
 
 BITS = 2**21  # of one generation: both are 512 KiB
@@ -21,7 +22,8 @@ class BitMemory:
     """The memory of one crawl. It is read once; hashes have 32 bits."""
 
     def __init__(self, redis: Redis, crawl: str) -> None:
-        self._redis, self._keys = redis, CrawlKeys(crawl)
+        self._redis = redis
+        self._said, self._listening = map(CrawlKeys(crawl).of, CRAWL_KEYS)
         self._bits: bytearray | None = None
 
     def unknown(self, hashes: Collection[int]) -> list[int]:
@@ -36,19 +38,19 @@ class BitMemory:
                 bits[place >> 3] |= 1 << (place & 7)
         if int.from_bytes(bits[:_BYTES], "big").bit_count() > MAX_BITS_SET:
             bits = self._bits = bytearray(_BYTES) + bits[:_BYTES]
-        self._redis.set(self._keys.said, bytes(bits))
+        self._redis.set(self._said, bytes(bits))
 
     def listen(self) -> None:
         """From now on fetch jobs tell what the pages of their batches say."""
-        self._redis.set(self._keys.listening, 1, ex=LISTENING_TTL_S)
+        self._redis.set(self._listening, 1, ex=LISTENING_TTL_S)
 
     def rest(self) -> None:
         """They do no longer."""
-        self._redis.delete(self._keys.listening)
+        self._redis.delete(self._listening)
 
     def _load(self) -> bytearray:
         if self._bits is None:
-            stored: bytes | None = self._redis.get(self._keys.said)  # type: ignore[assignment]  # the client is no async one
+            stored: bytes | None = self._redis.get(self._said)  # type: ignore[assignment]  # the client is no async one
             self._bits = bytearray(stored or 2 * _BYTES)
         return self._bits
 

@@ -4,6 +4,7 @@ from typing import Self
 
 from msgspec.structs import replace
 
+from crawler.capabilities.traps.crawl_keys import LISTENING
 from crawler.capabilities.traps.novelty import said_of, said_of_unread
 from crawler.capabilities.traps.result_fields import SAID
 from crawler.core.html.document import Document, attribute
@@ -22,7 +23,7 @@ class NoveltyStep(PageStep):
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
         if "traps" not in context.shared:  # asked once a batch
-            context.shared["traps"] = context.frontier.redis.exists(context.frontier.keys.listening)
+            context.shared["traps"] = context.frontier.redis.exists(context.frontier.keys.of(LISTENING))
         return cls() if context.shared["traps"] else None
 
     def finish(self, visit: Visit) -> None:

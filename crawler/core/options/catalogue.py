@@ -96,11 +96,11 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     return options
 
 
-_CHANGEABLE = (
-    *("max_pages", "deadline", "stay_open", "include", "exclude", "priorities", "login_check", "delay"),
-    *("per_minute", "concurrency"),
+CHANGEABLE = (
+    *("max_pages", "deadline", "stay_open", "include", "exclude", "priorities"),
+    *(name for options in _SETS for name in options.changeable),
+    *("delay", "per_minute", "concurrency"),
     *RECEIVERS.values(),
     "notify_events",
 )
-CHANGEABLE = tuple(name for name in _CHANGEABLE if name in CrawlOptions.entries)
 """The options that a user may change while a crawl runs."""

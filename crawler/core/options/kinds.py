@@ -181,6 +181,7 @@ class OptionEntry(Entry):
 
     in_fetch: bool | WireForm = False  # a fetch job gets it, see `protocol.fetch_policy`
     version: int = 1  # of messages: workers of an earlier one may get no batch of a crawl that chose the option
+    bars: Callable[[str], bool] | None = None  # the URLs that a crawl which chose the option never requests
 
     def check(self, value: Any) -> None:
         """BadInput when it cannot be used."""
@@ -302,9 +303,10 @@ def option(
     command_help: str = "",
     in_fetch: bool | WireForm = False,
     version: int = 1,
+    bars: Callable[[str], bool] | None = None,
 ) -> Any:
     """The entry of an option. `flag` and `command_help`: for a flag that is not the option's name, or turns it off."""
-    return Option(kind, group, label, help, flag, command_help, in_fetch=in_fetch, version=version)
+    return Option(kind, group, label, help, flag, command_help, in_fetch=in_fetch, version=version, bars=bars)
 
 
 def by_hand(default: T, description: str, check: Callable[[str, T], object], *, in_fetch: bool = False) -> T:
@@ -318,3 +320,4 @@ class OptionSet:
 
     part: type[Part]
     conflicts: tuple[Conflict, ...] = ()
+    changeable: tuple[str, ...] = ()  # those that a user may change while a crawl runs

@@ -14,8 +14,6 @@ class CapabilityOptions(Part):
 
     are_given = True
 
-    login_url: str = ""
-    login_check: str = ""
     traps: bool = False
     render: str = NEVER
     wait_for: tuple[str, ...] = ()

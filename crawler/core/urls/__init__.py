@@ -5,6 +5,5 @@ typed         web addresses as users type them, before they are normalised
 crawl_scope   which URLs belong to a crawl
 query_params  tracking parameters that are dropped
 addresses     network addresses, ports and proxies that may be used
-logout        links that end the session of a crawl
 special_addresses blocks of addresses that are not public, from IANA's registries
 """

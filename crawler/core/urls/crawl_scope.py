@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.catalogue import OPTIONS, CrawlOptions
 from crawler.core.text.patterns import Patterns
-from crawler.core.urls.logout import is_logout_url
 from crawler.core.urls.normalise import host_of, parse_user_host, parse_user_prefix, site_of
 from crawler.core.urls.query_params import Parameters
+
+_BARS = [(name, option.bars) for name, option in OPTIONS.items() if option.bars]
 
 
 class Side(Enum):
@@ -27,7 +28,7 @@ class Scope:
 
     1. A start URL always belongs.
     2. A URL that matches an exclude pattern does not belong, and is no external link either: it must never be
-       requested. Nor is one that logs out, if the crawl logs in.
+       requested. Nor is one that an option bars, such as a link that logs out.
     3. The host and port must be of a start URL, or of one of the further hosts. http and https are the same site
        when both use their own port, and a leading "www." makes no difference on either side. With `subdomains`, hosts
        below the start URLs' belong too: below the site, so that www.example.com includes docs.example.com. A further
@@ -45,7 +46,7 @@ class Scope:
     include: Patterns
     exclude: Patterns
     dropped: Parameters
-    stays_logged_in: bool = False
+    barred: tuple[Callable[[str], bool], ...] = ()
 
     @classmethod
     def of(cls, start_urls: Sequence[str], options: CrawlOptions) -> Scope:
@@ -61,7 +62,7 @@ class Scope:
             include=Patterns.of(options.include),
             exclude=Patterns.of(options.exclude),
             dropped=Parameters.of(options.drop_parameters),
-            stays_logged_in=bool(options.login_url),
+            barred=tuple(bars for name, bars in _BARS if getattr(options, name)),
         )
 
     def tidied(self, url: str) -> str:
@@ -74,7 +75,7 @@ class Scope:
         """The side of this normalised and tidied URL."""
         if url in self.starts:
             return Side.INSIDE
-        if self.exclude.found_in(url) or (self.stays_logged_in and is_logout_url(url)):
+        if self.exclude.found_in(url) or (self.barred and any(bars(url) for bars in self.barred)):
             return Side.NOWHERE
         if not self.is_on_site(url) or not self._is_taken(url):
             return Side.OUTSIDE

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.errors import BadInput
-from crawler.core.options.catalogue import CrawlOptions
+from crawler.core.options.catalogue import OPTIONS, CrawlOptions
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls import kept_extraction
 from crawler.encryption import seal
@@ -64,8 +64,7 @@ class Command(CrawlerCommand):
             obey_robots=not options["ignore_robots"],
             user_agent=options["user_agent"],
             ignore_tls_errors=options["ignore_tls_errors"],
-            login_url=options["login_url"],
-            login_check=options["login_check"],
+            **{name: options[name] for name in ("login_url", "login_check") if name in OPTIONS},
         )
         tried = preview(
             options["url"],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.test import TestCase
 
+from crawler.capabilities.traps.crawl_keys import LISTENING
 from crawler.capabilities.traps.novelty import said_of
 from crawler.capabilities.traps.result_fields import SAID
 from crawler.core.options.catalogue import CrawlOptions
@@ -72,7 +73,7 @@ class Work:
         """Hand out some pages and store the results of earlier ones, so many `times`; how many were handed out."""
         taken = [page.id for batch in self._out for page, _ in batch]
         rows = Page.objects.filter(crawl=self.crawl, status=Page.OPEN).exclude(id__in=taken).order_by("depth", "id")
-        listens = bool(queues.connection().exists(CrawlKeys(str(self.crawl.id)).listening))
+        listens = bool(queues.connection().exists(CrawlKeys(str(self.crawl.id)).of(LISTENING)))
         batch = [(page, listens) for page in rows[:PAGES_A_ROUND]]
         self._out += [batch] if batch else []
         if len(self._out) > ROUNDS_AHEAD or not batch:

@@ -7,6 +7,7 @@ from django.db import transaction
 from redis import Redis
 
 from crawler.capabilities.traps import page_filters
+from crawler.capabilities.traps.crawl_keys import SAID
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.traps import TrapReason
@@ -203,4 +204,4 @@ def test_pages_beyond_the_rows_of_a_trap_are_counted(monkeypatch: pytest.MonkeyP
 
 def test_what_was_read_takes_half_a_mebibyte(real_redis: Redis) -> None:
     outcomes = crawled(TRAPS["tree"], 2 * COST)
-    assert real_redis.strlen(CrawlKeys(str(outcomes.crawl.id)).said) == 512 * 1024
+    assert real_redis.strlen(CrawlKeys(str(outcomes.crawl.id)).of(SAID)) == 512 * 1024

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rq.job import Job
 
+from crawler.capabilities.login.crawl_keys import SESSION
 from crawler.core.protocol.messages import SliceReport
 from crawler.crawls import reconcile
 from crawler.fetcher import loop
@@ -254,7 +255,7 @@ class Happenings(People):
 
     def redis_evicts_the_session(self) -> None:
         if ledger := self._some_crawl():
-            self.redis.delete(CrawlKeys(str(ledger.id)).login)
+            self.redis.delete(CrawlKeys(str(ledger.id)).of(SESSION))
 
     # Time
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from crawler.capabilities.login.logout import TEXTS, WORDS, is_logout_text, is_logout_url
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.crawl_scope import Scope, Side
-from crawler.core.urls.logout import TEXTS, WORDS, is_logout_text, is_logout_url
 from crawler.core.urls.normalise import normalise
 
 LOGOUTS = [

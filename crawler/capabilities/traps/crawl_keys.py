@@ -1,0 +1,9 @@
+"""The keys of what pages of a crawl say, in Redis."""
+
+SAID = "said"
+"""string: bits for what the crawl's pages said"""
+
+LISTENING = "listening"
+"""string with a TTL of an hour: fetch jobs are to tell what pages say"""
+
+CRAWL_KEYS = (SAID, LISTENING)
