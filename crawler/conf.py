@@ -1,4 +1,4 @@
-"""Typed access to the Django settings; other modules do not read them."""
+"""Typed access to the Django settings. No other module reads them, but the `conf` of a capability its own."""
 
 from __future__ import annotations
 
@@ -27,11 +27,6 @@ CURL, REQUESTS = "curl", "requests"
 def http_client() -> str:
     """What sends HTTP requests: "builtin", CURL for libcurl, or REQUESTS."""
     return str(settings.CRAWLER_HTTP_CLIENT)
-
-
-def chromium() -> str:
-    """The program that renders pages; "" = the installed one."""
-    return str(settings.CRAWLER_CHROMIUM)
 
 
 def client_certificates() -> Mapping[str, str]:
@@ -238,59 +233,9 @@ def max_ready_pages() -> int:
     return int(settings.CRAWLER_MAX_READY_PAGES)
 
 
-def chromium_pages() -> int:
-    """Pages after which a browser worker's Chromium is replaced."""
-    return int(settings.CRAWLER_CHROMIUM_PAGES)
-
-
-def chromium_mb() -> float:
-    """Memory of all its processes together with which a browser worker's Chromium is replaced."""
-    return float(settings.CRAWLER_CHROMIUM_MB)
-
-
-def shares_browser_context() -> bool:
-    """Whether the pages of a site share a browser context."""
-    return bool(settings.CRAWLER_BROWSER_CONTEXT == "site")
-
-
-def uses_virtual_time() -> bool:
-    """Whether rendered pages get the half second of quiet in Chromium's virtual time."""
-    return bool(settings.CRAWLER_BROWSER_CLOCK == "virtual")
-
-
-def browser_pages() -> int:
-    """Pages after which a browser worker restarts."""
-    return int(settings.CRAWLER_BROWSER_PAGES)
-
-
-def browser_places() -> int:
-    """How many pages a browser worker renders at a time."""
-    return int(settings.CRAWLER_BROWSER_PLACES)
-
-
-def render_bytes() -> int:
-    """Bytes that all responses to one page in the browser may have, without the page itself."""
-    return int(settings.CRAWLER_RENDER_MB * 1024 * 1024)
-
-
 def collectors() -> int:
     """How many collectors a crawl has."""
     return int(settings.CRAWLER_COLLECTORS)
-
-
-def hooks() -> tuple[str, ...]:
-    """The dotted names of the operator's hooks."""
-    return tuple(settings.CRAWLER_HOOKS)
-
-
-def spiders() -> tuple[str, ...]:
-    """The dotted names of the spiders that users may choose."""
-    return tuple(settings.CRAWLER_SPIDERS)
-
-
-def hook_seconds() -> float:
-    """The time limit of one call of a hook."""
-    return float(settings.CRAWLER_HOOK_SECONDS)
 
 
 def page_seconds() -> float:

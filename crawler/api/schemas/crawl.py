@@ -264,12 +264,12 @@ RECEIPT_EXAMPLE: dict[str, Any] = {
     "notifications": [],
     "hints": [
         {
-            "hint": "scripts",
-            "pages": 40,
-            "of": 117,
-            "example": "https://example.com/app/",
-            "message": "Nearly empty without JavaScript: 40 of 117 pages.",
-            "remedy": 'Crawl again with `render` "auto".',
+            "hint": "sitemap",
+            "pages": 108,
+            "of": 118,
+            "example": "https://example.com/offers/",
+            "message": "No link leads to 108 of 118 pages; only a sitemap names them.",
+            "remedy": "Look at the orphans: link them, or take them out of the sitemap.",
         }
     ],
     "list": None,

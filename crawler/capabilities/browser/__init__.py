@@ -2,6 +2,7 @@
 `recorder` import it.
 
 options         its options
+conf            its settings
 hints           that pages need their scripts
 page_fields     the fields of a page that say how it loaded
 page_parts      how a page loaded, as JSON values and as text

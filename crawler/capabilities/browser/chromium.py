@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from crawler import conf
+from crawler.capabilities.browser import conf
 from crawler.core.errors import MissingHere
 
 logger = logging.getLogger(__name__)

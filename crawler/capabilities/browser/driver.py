@@ -21,8 +21,7 @@ from typing import Any, Self, TypeVar
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import CDPSession, Error, Playwright, async_playwright
 
-from crawler import conf
-from crawler.capabilities.browser import chromium
+from crawler.capabilities.browser import chromium, conf
 from crawler.capabilities.browser.kept_tabs import KeptTabs
 from crawler.capabilities.browser.memory import megabytes, resident_megabytes
 from crawler.capabilities.browser.rules import BrowserLimits, why_replace

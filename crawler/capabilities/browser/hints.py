@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.capabilities.browser.options import RenderOptions
-from crawler.core.options.of_capabilities import NEVER
+from crawler.capabilities.browser.options import NEVER, RenderOptions
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page, ScriptPage
 from crawler.reports.hints import Evidence, Hint

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from crawler import conf
+from crawler.capabilities.browser import conf
+from crawler.capabilities.browser.options import ALWAYS, NEVER, RenderOptions
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.options.of_capabilities import ALWAYS, NEVER
 from crawler.core.protocol.lanes import SlotLane
 from crawler.core.protocol.messages import PAGE
 
 
 def _reason(options: CrawlOptions, kind: str, noted: str) -> str:
-    return noted or (ALWAYS if options.render == ALWAYS and kind == PAGE else "")
+    return noted or (ALWAYS if RenderOptions.of(options).render == ALWAYS and kind == PAGE else "")
 
 
 def _require() -> None:
@@ -41,7 +41,7 @@ RENDER = SlotLane(
     "render",
     "render",
     "browser",
-    lambda options: options.render != NEVER,
+    lambda options: RenderOptions.of(options).render != NEVER,
     help="render pages in Chromium, for crawls with the option --render; other workers manage and fetch",
     require=_require,
     warm_up=_warm_up,

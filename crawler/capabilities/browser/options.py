@@ -8,13 +8,14 @@ from crawler.capabilities.browser.rules import MAX_RENDER_SECONDS, RENDER_SECOND
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import check_selector
-from crawler.core.options.conflicts import Conflict, chosen
+from crawler.core.options.conflicts import Conflict, all_of, chosen, has
 from crawler.core.options.kinds import Choice, Duration, OptionGroup, OptionSet, Switch, Texts, WireForm, each, option
-from crawler.core.options.of_capabilities import ALWAYS, AUTO, NEVER
+from crawler.core.pages.content_formats import WARC
 from crawler.core.urls.normalise import check_host
 
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering", 120)
 
+NEVER, AUTO, ALWAYS = "never", "auto", "always"
 RENDER = Choice(
     "auto",
     NEVER,
@@ -79,7 +80,27 @@ class RenderOptions(Part):
     )
 
 
+class RenderPolicy(RenderOptions):
+    """The same as a fetch job gets it."""
+
+    render_seconds: float = 0.0
+
+
 CONFLICTS = (
+    Conflict(
+        "engine",
+        chosen("engine"),
+        chosen("render"),
+        "Scrapy runs no scripts of pages, so they are not rendered in a browser with it. Leave out the option to "
+        "render (“Render in a browser” on the form), or choose the engine “Built in”.",
+    ),
+    Conflict(
+        "login_url",
+        chosen("login_url"),
+        all_of(chosen("render"), has("keep", WARC)),
+        "A WARC of a rendered page would hold the cookies of the session. Leave out the log-in, or do not render, "
+        "or do not keep a WARC.",
+    ),
     Conflict(
         "render",
         chosen("render"),

@@ -8,15 +8,14 @@ from typing import Self
 
 import msgspec
 
-from crawler import conf, encryption
-from crawler.capabilities.browser import shells
-from crawler.capabilities.browser.options import RenderOptions
+from crawler import encryption
+from crawler.capabilities.browser import conf, shells
+from crawler.capabilities.browser.options import AUTO, NEVER, RenderOptions, RenderPolicy
 from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.result import Rendering
 from crawler.capabilities.browser.result_fields import LOAD, NEEDS_SCRIPTS
 from crawler.capabilities.browser.rules import UNREAD_KINDS, UNSEEN_KINDS, RenderChoices
 from crawler.core.html.document import document_of
-from crawler.core.options.of_capabilities import AUTO, NEVER
 from crawler.core.pages.content_formats import PICTURES, WARC
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.added_links import with_links
@@ -38,7 +37,7 @@ class RenderStep(PageStep):
     stage = Stage.SHOW
 
     def __init__(self, context: SliceContext) -> None:
-        policy = context.policy
+        policy, chosen = context.policy, RenderPolicy.of(context.policy)
         self._policy, self._slot, self._robots = policy, context.slot, context.robots
         self._fetcher, self._note_sent = context.fetcher, context.note_sent
         self._site = context.key if conf.shares_browser_context() else None
@@ -48,10 +47,10 @@ class RenderStep(PageStep):
         self._rendering: Rendering | None = None  # of the page under way
         pictures = tuple(form for form in PICTURES if form in policy.keep)
         self._choices = RenderChoices(
-            wait_for=", ".join(policy.wait_for),
-            seconds=policy.render_seconds,
-            scroll=policy.scroll,
-            blocked_hosts=policy.blocked_hosts,
+            wait_for=", ".join(chosen.wait_for),
+            seconds=chosen.render_seconds,
+            scroll=chosen.scroll,
+            blocked_hosts=chosen.blocked_hosts,
             pictures=pictures,
             screenshot=policy.screenshot,
             screenshot_format=policy.screenshot_format,

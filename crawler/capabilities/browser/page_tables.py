@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
-from crawler.capabilities.browser.options import RenderOptions
+from crawler.capabilities.browser.options import NEVER, RenderOptions
 from crawler.capabilities.browser.page_fields import LOAD
 from crawler.capabilities.browser.page_load import Resource
-from crawler.core.options.of_capabilities import NEVER
 from crawler.models import PageLoad
 from crawler.storage.page_tables import PageTable
 

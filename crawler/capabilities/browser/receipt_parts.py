@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Q
 
+from crawler.capabilities.browser.options import NEVER, RenderOptions
 from crawler.capabilities.browser.shells import why_rendered
-from crawler.core.options.of_capabilities import NEVER
 from crawler.models import Crawl, Page
 from crawler.reports import text
 from crawler.reports.receipt_parts import ReceiptPart
@@ -15,7 +15,7 @@ from crawler.reports.receipt_parts import ReceiptPart
 
 def _rendered(crawl: Crawl) -> dict[str, int] | None:
     """Reason -> pages, of a crawl that is over."""
-    if not crawl.is_over or crawl.chosen.render == NEVER:
+    if not crawl.is_over or RenderOptions.of(crawl.chosen).render == NEVER:
         return None
     rendered = Page.objects.filter(~Q(rendering=""), crawl_id=crawl.id, status=Page.CLOSED).order_by()
     return dict(rendered.values_list("rendering").annotate(pages=Count("id")))

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Q
 
+from crawler.capabilities.browser.options import NEVER, RenderOptions
 from crawler.capabilities.browser.page_load import FAILED
-from crawler.core.options.of_capabilities import NEVER
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, PageLoad
 from crawler.reports.catalogue.report import (
@@ -55,7 +55,7 @@ def _failed(load: PageLoad) -> list[Cells]:
 
 
 def _lacking(crawl: Crawl) -> str:
-    if crawl.chosen.render != NEVER:
+    if RenderOptions.of(crawl.chosen).render != NEVER:
         return ""
     return f"This crawl rendered no pages. Crawl again with {_RENDERED}."
 

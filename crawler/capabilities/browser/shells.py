@@ -14,8 +14,8 @@ from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawler.capabilities.browser.options import ALWAYS
 from crawler.core.html.document import Document, attribute
-from crawler.core.options.of_capabilities import ALWAYS
 
 NO_TEXT = 40  # characters; "Loading application, please wait..." has 35
 LITTLE_TEXT = 300  # characters; the footer of a shell, or its warning for old browsers

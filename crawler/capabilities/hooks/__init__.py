@@ -3,6 +3,7 @@
 Such a class imports its names from `crawler.hooks`. docs/hooks.md says what its methods may do.
 
 counts    how often they were called, and the fields they found
+conf      their settings
 loading   the classes that the settings name
 calls     calls a method with a time limit, and contains its errors
 subscribers  calls `on_closed` and `on_finished`, after the commit

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connections
 
-from crawler import conf
+from crawler.capabilities.hooks import conf
 from crawler.capabilities.hooks.loading import Hook
 from crawler.core.pages.code_calls import MAX_ERROR
 from crawler.core.text.sanitize import one_line

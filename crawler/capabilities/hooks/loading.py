@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler import conf
+from crawler.capabilities.hooks import conf
 
 TRANSPORT = "hook"  # of deliveries to them; the address is the name of the class
 

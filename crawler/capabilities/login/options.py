@@ -6,9 +6,8 @@ from crawler.capabilities.login.logout import is_logout_url
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import check_selector
-from crawler.core.options.conflicts import Conflict, all_of, chosen, has
+from crawler.core.options.conflicts import Conflict, chosen
 from crawler.core.options.kinds import OptionGroup, OptionSet, Text, option
-from crawler.core.pages.content_formats import WARC
 from crawler.core.urls.normalise import parse_user_url
 
 _FIRST = ("login_url", "login_fields", "login_check")
@@ -60,11 +59,10 @@ CONFLICTS = (
         "changed or reuse responses. Leave out these options, or the log-in.",
     ),
     Conflict(
-        "login_url",
+        "engine",
+        chosen("engine"),
         chosen("login_url"),
-        all_of(chosen("render"), has("keep", WARC)),
-        "A WARC of a rendered page would hold the cookies of the session. Leave out the log-in, or do not render, "
-        "or do not keep a WARC.",
+        "Pages that run through Scrapy are not logged in. Leave out the log-in, or choose the engine “Built in”.",
     ),
 )
 

@@ -1,6 +1,7 @@
 """Pages run through Scrapy, for crawls with the option `--engine scrapy`: see docs/scrapy.md.
 
 options     its options
+conf        its settings
 lanes       the lane of such crawls
 messages    what a worker and its process of Scrapy tell each other
 page_rows   what spiders said about pages, as rows

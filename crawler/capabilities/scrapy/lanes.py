@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from crawler import conf
+from crawler.capabilities.scrapy import conf
 from crawler.capabilities.scrapy.options import SCRAPY as WITH_SCRAPY
+from crawler.capabilities.scrapy.options import ScrapyOptions
 from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.lanes import Lane
@@ -19,21 +20,22 @@ def _require() -> None:
 def _check(options: CrawlOptions, by_operator: bool) -> None:
     """A user may choose a spider that the settings name: to name one is to have a worker import it. The operator may
     name any that can be imported."""
-    if not options.spider:
+    chosen = ScrapyOptions.of(options)
+    if not chosen.spider:
         return
-    if options.engine != WITH_SCRAPY:
+    if chosen.engine != WITH_SCRAPY:
         raise BadInput("spider", f"A spider runs in Scrapy: choose {BY_SURFACE} with it, or leave it out.")
-    if not by_operator and options.spider not in conf.spiders():
+    if not by_operator and chosen.spider not in conf.spiders():
         raise BadInput(
             "spider",
-            f"{options.spider} is none of the spiders that users of this installation may choose: its operator adds it "
+            f"{chosen.spider} is none of the spiders that users of this installation may choose: its operator adds it "
             "to CRAWLER_SPIDERS.",
         )
     if by_operator:
         from crawler.capabilities.scrapy import driver
 
         if driver.is_installed():
-            driver.check_spider(options.spider)
+            driver.check_spider(chosen.spider)
 
 
 def _end_processes() -> None:
@@ -48,7 +50,7 @@ SCRAPY = Lane(
     "scrapy",
     "run Scrapy on",
     "Scrapy",
-    lambda options: options.engine == WITH_SCRAPY,
+    lambda options: ScrapyOptions.of(options).engine == WITH_SCRAPY,
     help="run pages through Scrapy, for crawls with the option --engine scrapy; other workers manage",
     require=_require,
     end_processes=_end_processes,

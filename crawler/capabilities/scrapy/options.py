@@ -48,19 +48,6 @@ class ScrapyOptions(Part):
 
 CONFLICTS = (
     Conflict(
-        "engine",
-        chosen("engine"),
-        chosen("render"),
-        "Scrapy runs no scripts of pages, so they are not rendered in a browser with it. Leave out the option to "
-        "render (“Render in a browser” on the form), or choose the engine “Built in”.",
-    ),
-    Conflict(
-        "engine",
-        chosen("engine"),
-        chosen("login_url"),
-        "Pages that run through Scrapy are not logged in. Leave out the log-in, or choose the engine “Built in”.",
-    ),
-    Conflict(
         "spider",
         chosen("spider"),
         chosen("revisit", "response_ttl"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from crawler.capabilities.scrapy.options import ENGINE, SCRAPY
+from crawler.capabilities.scrapy.options import ENGINE, SCRAPY, ScrapyOptions
 from crawler.models import Crawl
 from crawler.reports.receipt_parts import ReceiptPart
 
 
 def _engine(crawl: Crawl) -> str | None:
-    return SCRAPY if crawl.chosen.engine == SCRAPY else None
+    return SCRAPY if ScrapyOptions.of(crawl.chosen).engine == SCRAPY else None
 
 
 def _label(name: str) -> str:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from crawler.core.composed import Part
 from crawler.core.extraction.rules import FieldRule
 
-NEVER, AUTO, ALWAYS = "never", "auto", "always"
-"""`render`."""
-
 
 class CapabilityOptions(Part):
     """The capabilities give these fields; where one is missing, its options have these values."""
@@ -15,14 +12,6 @@ class CapabilityOptions(Part):
     are_given = True
 
     traps: bool = False
-    render: str = NEVER
-    wait_for: tuple[str, ...] = ()
-    render_timeout: float | None = None
-    render_seconds: float = 0.0  # of `FetchPolicy`
-    scroll: bool = False
-    blocked_hosts: tuple[str, ...] = ()
-    engine: str = ""
-    spider: str = ""
     revisit: bool = False
     response_ttl: float | None = None
     fields: tuple[FieldRule, ...] = ()

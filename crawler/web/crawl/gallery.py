@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.core.options.of_capabilities import AUTO
 from crawler.core.pages.content_formats import SCREENSHOT
 from crawler.models import Page
 from crawler.reports import text
@@ -37,11 +36,9 @@ def crawl_gallery(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         noun="screenshot",
         rows_per_page=THUMBNAILS_PER_PAGE,
     )
-    chosen = crawl.chosen
     context = {
         "crawl": crawl,
-        "keeps": SCREENSHOT in chosen.keep,
-        "only_shells": chosen.render == AUTO,
+        "keeps": SCREENSHOT in crawl.chosen.keep,
         "over": crawl.is_over,
     }
     return render(request, "crawler/gallery.html", context | found)

@@ -2,10 +2,10 @@
 
 import pytest
 
+from crawler.capabilities.browser.options import ALWAYS
 from crawler.capabilities.browser.page_load import PageLoad
 from crawler.capabilities.browser.page_parts import PAGE_PARTS
 from crawler.capabilities.browser.shells import RENDERED_BECAUSE, Shell
-from crawler.core.options.of_capabilities import ALWAYS
 from crawler.models import Crawl
 from crawler.reports.page_detail import page_report
 from tests.factories import make_crawl

@@ -12,11 +12,11 @@ from msgspec import structs
 from redis import Redis
 
 from crawler import conf
+from crawler.capabilities.browser.options import AUTO
 from crawler.capabilities.hooks.loading import TRANSPORT
 from crawler.capabilities.scrapy.options import SCRAPY
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.options.events import ENDS, Event
-from crawler.core.options.of_capabilities import AUTO
 from crawler.core.options.queue import EARLY
 from crawler.core.pages.outcomes import Category, Outcome
 from crawler.core.protocol.completion import Limit, State

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from crawler.capabilities.browser.lanes import RENDER
-from crawler.core.options.of_capabilities import ALWAYS
+from crawler.capabilities.browser.options import ALWAYS
 from crawler.core.protocol.completion import State
 from crawler.crawls import reconcile
 from crawler.frontier.slots import LaneSlots
