@@ -152,7 +152,8 @@ class Page(models.Model):
     expires_at = models.FloatField(null=True)  # epoch seconds; not requested after; None = no deadline
     given_up = models.BooleanField(default=False)  # a dead letter: it failed, and a retry may succeed
     given_up_at = models.FloatField(default=0, db_default=0)  # epoch seconds; 0 = it is none, or became one before this
-    rendering = models.CharField(max_length=16, default="", db_default="")  # why a browser renders it; "" = it does not
+    # Why it takes a slot lane; "" = it does not.
+    lane_reason = models.CharField(max_length=16, default="", db_default="", db_column="rendering")
     # Added by a user who may not allow private addresses, or found on such a page, in a crawl that may request them.
     public_only = models.BooleanField(default=False, db_default=False)
     rel = models.CharField(max_length=40, default="")  # "nofollow ugc sponsored" of the first link that led here

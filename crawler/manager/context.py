@@ -42,7 +42,7 @@ class TickContext:
 
 def queue_item(page: OpenPage, options: CrawlOptions) -> QueueItem:
     """An open page as an item of the ready queue, in its lane of its host."""
-    suffix, _ = slot_lane_of(options, page.kind, page.rendering)
+    suffix, _ = slot_lane_of(options, page.kind, page.lane_reason)
     lane = retries.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths, suffix=suffix)
     return QueueItem(page.id, lane, page.waits_until, page.priority)
 

@@ -316,7 +316,7 @@ def _tasks(
             row.expires_at,
             row.kind,
             *known.validators.get(page, NO_VALIDATORS),
-            slot_lane_of(options, row.kind, row.rendering)[1],
+            slot_lane_of(options, row.kind, row.lane_reason)[1],
             notes.get(row.url, "") if row.kind == PAGE else "",
         )
         for page in ids

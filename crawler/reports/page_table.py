@@ -57,7 +57,7 @@ def total_time(page: Page) -> str:
 
 def _value(field: PageField, page: Page, facts: PageFacts | None) -> Any:
     row = page if field.table == PAGE_TABLE else facts
-    return getattr(row, field.name) if row else None
+    return getattr(row, field.attribute) if row else None
 
 
 def _plain(field: PageField, page: Page, facts: PageFacts | None) -> str:

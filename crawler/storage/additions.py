@@ -240,7 +240,7 @@ def _as_new(expires_at: float | None, due_at: float, now: float) -> dict[str, An
         "attempts": 0,
         "deaths": 0,
         "died_with": "",
-        "rendering": "",
+        "lane_reason": "",
         "due_at": due_at,
         "due_since": max(now, due_at),
         "put_off": None,

@@ -34,7 +34,7 @@ class OpenPage:
     expires_at: float | None = None
     priority: int = USUAL_PRIORITY
     kind: str = PAGE
-    rendering: str = ""  # why a browser renders it
+    lane_reason: str = ""  # why it takes a slot lane
     not_before: float | None = None  # the time a user chose for it
     public_only: bool = False  # whether it may request none of the private addresses that its crawl may
 
@@ -124,7 +124,7 @@ def priorities(crawl: UUID) -> list[int]:
 
 def open_with_attempts(crawl: UUID) -> list[OpenPage]:
     """Open pages that were requested at least once, or may have been by a worker that died."""
-    was_tried = Q(attempts__gt=0) | ~Q(died_with="") | ~Q(rendering="")
+    was_tried = Q(attempts__gt=0) | ~Q(died_with="") | ~Q(lane_reason="")
     return list(_open(Page.objects.filter(was_tried, crawl_id=crawl, status=Page.OPEN).order_by("id")))
 
 

@@ -22,6 +22,8 @@ from crawler.storage.bulk import POSTGRESQL, Row, Statement
 
 _json = msgspec.json.Encoder().encode
 
+LANE_REASON = str(Page._meta.get_field("lane_reason").column)
+
 _CLOSED_WITH = {
     "outcome": "text",
     "http_status": "smallint",
@@ -38,7 +40,7 @@ _CLOSED_WITH = {
     "directives": "text",
     "not_followed": "integer",
     "reused": "boolean",
-    "rendering": "text",
+    LANE_REASON: "text",
 }
 """Columns that are set when a page is closed."""
 
@@ -75,22 +77,22 @@ def _closed(result: PageResult, now: float) -> Row:
         "directives": storable(result.directives),
         "not_followed": result.not_followed,
         "reused": result.reused,
-        "rendering": result.lane_reason,
+        LANE_REASON: result.lane_reason,
     }
 
 
 _NOTE_LANE_REASON = Statement(
-    """
-    UPDATE crawler_page SET rendering = {rendering} {rows}
-    WHERE id = {page} AND status = 0 AND crawler_page.rendering = ''
-    """,
-    {"page": "bigint", "rendering": "text"},
+    f"""
+    UPDATE crawler_page SET {LANE_REASON} = {{reason}} {{rows}}
+    WHERE crawler_page.{LANE_REASON} = '' AND id = {{page}} AND status = 0
+    """,  # noqa: S608 (the name of a column)
+    {"page": "bigint", "reason": "text"},
 )
 
 
 def note_lane_reasons(results: Iterable[PageResult]) -> None:
     """Note that these pages are to take a slot lane, and why."""
-    _NOTE_LANE_REASON.run([{"page": result.id, "rendering": result.needs_lane} for result in results])
+    _NOTE_LANE_REASON.run([{"page": result.id, "reason": result.needs_lane} for result in results])
 
 
 _NOTE_ATTEMPT = Statement(

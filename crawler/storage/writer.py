@@ -257,7 +257,7 @@ def _note_lane_moves(crawl: UUID, moves: Sequence[PageResult], change: CounterCh
     if not moves:
         return
     known = queries.open_pages(crawl, [result.id for result in moves])
-    news = {result.id: result for result in moves if result.id in known and not known[result.id].rendering}
+    news = {result.id: result for result in moves if result.id in known and not known[result.id].lane_reason}
     for result in news.values():
         change.count_requests(result)
     sql.note_lane_reasons(news.values())

@@ -59,7 +59,7 @@ def work(bench: Bench, *, renders: bool = True) -> None:
 
 
 def rendering_of(bench: Bench) -> dict[str, str]:
-    rows = Page.objects.filter(crawl=bench.crawl).values_list("url", "rendering")
+    rows = Page.objects.filter(crawl=bench.crawl).values_list("url", "lane_reason")
     return {url.removeprefix(bench.site.url): rendering for url, rendering in rows}
 
 
@@ -186,7 +186,7 @@ def test_without_a_browser_worker_the_other_pages_go_on_and_the_crawl_says_what_
     bench.start(render="auto")
     work(bench)
     assert bench.state() == "running"
-    assert list(Page.objects.filter(status=Page.OPEN).values_list("rendering", flat=True)) == ["root"]
+    assert list(Page.objects.filter(status=Page.OPEN).values_list("lane_reason", flat=True)) == ["root"]
     assert waits_because(bench.crawl) == (
         "1 page waits for a browser worker, and none is running: start one in the project folder with "
         "bin/worker --render."

@@ -256,7 +256,7 @@ def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
 
 
 def _value_of(page: Page, field: PageField) -> Any:
-    value = getattr(page, field.name)
+    value = getattr(page, field.attribute)
     return value or None if field.empty_is_null else value
 
 

@@ -15,6 +15,7 @@ PAGE_FIELDS = (
         "nothing; empty if none did.",
         "root",
         column=ColumnPlace(15, "rendering"),
+        kept_as="lane_reason",
         follows="reused",
     ),
     PageField(

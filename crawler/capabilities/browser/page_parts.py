@@ -64,7 +64,7 @@ SCHEMA = PartSchema(
 
 def _values(page: Page, facts: PageFacts | None) -> dict[str, Any]:
     """Why a browser rendered it, and how it loaded; None if none did."""
-    return {"rendering": page.rendering or None, "load": LOADS.values_of(page.pk)}
+    return {"rendering": page.lane_reason or None, "load": LOADS.values_of(page.pk)}
 
 
 # The same as text.
@@ -161,10 +161,10 @@ def _context(crawl: Crawl, page: Page, report: Report) -> dict[str, Any]:
 
 
 def _absent(crawl: Crawl, page: Page, report: Report) -> str:
-    if not page.rendering or not page.outcome:
+    if not page.lane_reason or not page.outcome:
         return ""
     return (
-        f"It was to be rendered because {why_rendered(page.rendering)}. Nothing is known of it: the browser did not "
+        f"It was to be rendered because {why_rendered(page.lane_reason)}. Nothing is known of it: the browser did not "
         "get to the page, or this crawl is older than that."
     )
 

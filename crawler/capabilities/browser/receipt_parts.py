@@ -17,8 +17,8 @@ def _rendered(crawl: Crawl) -> dict[str, int] | None:
     """Reason -> pages, of a crawl that is over."""
     if not crawl.is_over or RenderOptions.of(crawl.chosen).render == NEVER:
         return None
-    rendered = Page.objects.filter(~Q(rendering=""), crawl_id=crawl.id, status=Page.CLOSED).order_by()
-    return dict(rendered.values_list("rendering").annotate(pages=Count("id")))
+    rendered = Page.objects.filter(~Q(lane_reason=""), crawl_id=crawl.id, status=Page.CLOSED).order_by()
+    return dict(rendered.values_list("lane_reason").annotate(pages=Count("id")))
 
 
 def _line(reasons: dict[str, Any]) -> tuple[str, str]:

@@ -69,7 +69,7 @@ class ColumnPlace:
 class PageField:
     """One field of a page."""
 
-    name: str  # in exports and the API; also the database column, except `parent`
+    name: str  # in exports and the API; also the attribute of the row, except `parent`, unless it has another
     label: str
     description: str
     example: Any
@@ -81,6 +81,7 @@ class PageField:
     is_exported: bool = True
     column: ColumnPlace | None = None  # None = the web table has no such column
     ordering: Ordering | None = None  # None = pages cannot be sorted by it
+    kept_as: str = ""  # the attribute of the row, if it has another name
     follows: str = ""  # the field behind which this one of a capability stands; "" = behind all of its table
 
     @property
@@ -88,9 +89,14 @@ class PageField:
         return self.type in (ValueType.TEXT, ValueType.URL)
 
     @property
+    def attribute(self) -> str:
+        """The attribute of the row that has the value."""
+        return self.kept_as or self.name
+
+    @property
     def path(self) -> str:
         """The lookup of the database column from a page."""
-        return f"{self.table}__{self.name}" if self.table else self.name
+        return f"{self.table}__{self.attribute}" if self.table else self.attribute
 
 
 def in_order(fields: Iterable[PageField], further: Iterable[PageField]) -> tuple[PageField, ...]:

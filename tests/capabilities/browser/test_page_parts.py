@@ -26,7 +26,7 @@ def crawl() -> Crawl:
     [("root", "the element that its scripts fill is empty"), ("always", "the crawl renders all pages"), ("new", "new")],
 )
 def test_why_a_browser_rendered_it_is_told_in_words(crawl: Crawl, reason: str, words: str) -> None:
-    page = read_page(crawl, f"{SITE}/app", rendering=reason, load=PageLoad())
+    page = read_page(crawl, f"{SITE}/app", lane_reason=reason, load=PageLoad())
     assert ("Rendered because", words) in PART.lines(page_report(crawl, page))
 
 

@@ -48,7 +48,7 @@ class Row(NamedTuple):
     depth: int
     expires_at: float | None
     put_off: int | None
-    rendering: str
+    lane_reason: str
 
     @property
     def is_closed(self) -> bool:
@@ -309,8 +309,8 @@ class Ledger:
         if self.options.render != AUTO:
             return
         shells = {row.url for row in rows if self._world.name(row.url) in self._world.shells}
-        assert {row.url for row in rows if row.rendering} <= shells, "rendered without need"
-        wrong = [row for row in rows if row.url in shells and row.http_status == 200 and not row.rendering]
+        assert {row.url for row in rows if row.lane_reason} <= shells, "rendered without need"
+        wrong = [row for row in rows if row.url in shells and row.http_status == 200 and not row.lane_reason]
         assert not wrong, f"closed without a browser: {wrong}"
 
     def _nothing_acknowledged_early_is_blamed(self, rows: Sequence[Row]) -> None:

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from crawler import clock, conf
 from crawler.capabilities.browser import page_steps
+from crawler.capabilities.hooks import conf as hook_settings
 from crawler.capabilities.login import sessions
 from crawler.capabilities.scrapy import driver
 from crawler.capabilities.traps import page_filters
@@ -110,7 +111,7 @@ class Machine:
             (reconcile, "liveness", SimpleNamespace(**{**vars(liveness), "MS_PER_S": liveness.MS_PER_S * SLOWER})),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conf, "collectors", lambda: self.collectors),
-            (conf, "hooks", lambda: self.hooks),
+            (hook_settings, "hooks", lambda: self.hooks),
             (conclude, "mark_finished", self._finished_by(conclude.mark_finished)),
             (additions, "reopen", self._reopened_by(additions.reopen)),
             (additions, "add", self._added_by(additions.add)),

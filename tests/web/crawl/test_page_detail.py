@@ -76,12 +76,12 @@ def test_how_it_loaded_in_the_browser_is_told(as_ann: Client, crawl: Crawl, gold
         console=("Uncaught <b>",),
         requests=requests,
     )
-    html = html_of(as_ann, read_page(crawl, f"{SITE}/", rendering="always", load=load))
+    html = html_of(as_ann, read_page(crawl, f"{SITE}/", lane_reason="always", load=load))
     part = html.partition('id="browser-title">')[2].partition("</section>")[0]
     assert "\n".join(words_of(f"<main>{part}</main>")) == golden
     assert "Uncaught &lt;b&gt;" in part
     assert 'href="javascript:' not in part
-    assert html_of(as_ann, read_page(crawl, f"{SITE}/crashed", rendering="always")).count("In the browser") == 1
+    assert html_of(as_ann, read_page(crawl, f"{SITE}/crashed", lane_reason="always")).count("In the browser") == 1
     assert "In the browser" not in html_of(as_ann, read_page(crawl, f"{SITE}/plain"))
 
 
