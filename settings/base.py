@@ -128,6 +128,7 @@ CRAWLER_WEBHOOK_SECRET = environment.text("CRAWLER_WEBHOOK_SECRET", "")
 CRAWLER_MAX_BODY_MB = environment.number("CRAWLER_MAX_BODY_MB", 10, least=0.001)
 CRAWLER_PAGE_SECONDS = environment.number("CRAWLER_PAGE_SECONDS", 30, least=0.1, most=60)
 CRAWLER_HOOKS = environment.texts("CRAWLER_HOOKS")
+IMPORTED_AT_START = CRAWLER_HOOKS  # a worker says in one line what cannot be imported, before RQ starts
 CRAWLER_SPIDERS = environment.texts("CRAWLER_SPIDERS")
 CRAWLER_HOOK_SECONDS = environment.number("CRAWLER_HOOK_SECONDS", 5, least=0.1, most=20)
 CRAWLER_MAX_ATTEMPTS = int(environment.number("CRAWLER_MAX_ATTEMPTS", 3, least=1))

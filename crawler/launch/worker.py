@@ -53,7 +53,7 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     short grace under honcho, which kills a process that has not exited within 5 s. Raises ImproperlyConfigured for an
     invalid setting, so that the user sees a message and no traceback."""
     settings = given.get("DJANGO_SETTINGS_MODULE", "settings.development")
-    if import_module(settings).CRAWLER_HOOKS:
+    if import_module(settings).IMPORTED_AT_START:
         os.environ["DJANGO_SETTINGS_MODULE"] = settings
         django.setup()  # it imports them
     url = environment.redis_url()

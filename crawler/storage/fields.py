@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from crawler.core.pages.code_calls import merged
 from crawler.core.pages.content_formats import HTML
 from crawler.core.protocol.messages import PageResult
 from crawler.core.protocol.page_readers import page_readers
-from crawler.models import Crawl, HookCalls, PageFacts
+from crawler.models import Crawl, PageFacts
 from crawler.storage.bulk import Statement
 from crawler.storage.sql import as_json
 
@@ -35,7 +36,7 @@ class ExtractedFields:
 def found_types(crawl: Crawl) -> dict[str, str]:
     """The fields that users' own code found in the crawl, with their types, in alphabetical order."""
     types: dict[str, str] = {}
-    for fields in HookCalls.objects.filter(crawl=crawl).order_by("hook").values_list("fields", flat=True):
+    for fields in chain.from_iterable(reader.found(crawl.id) for reader in page_readers()):
         types = merged(types, fields)
     return dict(sorted(types.items()))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from crawler.capabilities.hooks.loading import ON_PAGE
 from crawler.core.pages.code_calls import CodeCall, merged
@@ -44,3 +44,8 @@ def add(crawl: UUID, hook: str, method: str, calls: Iterable[CodeCall]) -> None:
     last = {"last_error": storable(failed[-1].error)} if failed else {}
     new = {"fields": fields} if fields != row.fields else {}
     HookCalls.objects.filter(id=row.id).update(**changes, **last, **new)
+
+
+def found(crawl: UUID) -> QuerySet[HookCalls, dict[str, str]]:
+    """The fields that each class has found in the crawl, with their types, by the names of the classes."""
+    return HookCalls.objects.filter(crawl=crawl).order_by("hook").values_list("fields", flat=True)

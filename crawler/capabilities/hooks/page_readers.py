@@ -22,5 +22,6 @@ PAGE_READERS = (
         names=partial(names_with, ON_PAGE),
         read=_read,
         store=partial(counts.store, method=counts.ON_KEPT_PAGE),
+        found=counts.found,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
@@ -28,6 +28,9 @@ class PageReader:
     store: Callable[[UUID, Sequence[PageResult]], None]
     """Called with the crawl and such results, in the transaction that stores their fields, which has locked the
     crawl's row."""
+
+    found: Callable[[UUID], Iterable[Mapping[str, str]]]
+    """The fields that each one has found in the crawl, with their types, as the table has them."""
 
 
 @cache
