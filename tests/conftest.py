@@ -190,15 +190,19 @@ def postgresql_url() -> Iterator[str]:
     yield from serve_postgresql()
 
 
+@pytest.fixture(scope="session")
+def redis_client(redis_url: str) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(redis_url) as client:
+        yield client
+
+
 @pytest.fixture
-def real_redis(redis_url: str, settings: object) -> Iterator[redis.Redis]:
+def real_redis(redis_url: str, redis_client: redis.Redis, settings: object) -> redis.Redis:
     """An empty real Redis, which is also what the code under test uses."""
     settings.REDIS_URL = redis_url  # type: ignore[attr-defined]  # pytest-django's wrapper has no types
     settings.RQ_QUEUES = {name: {"URL": redis_url} for name in settings.RQ_QUEUES}  # type: ignore[attr-defined]
-    client = redis.Redis.from_url(redis_url)
-    client.flushall()
-    yield client
-    client.close()
+    redis_client.flushall()
+    return redis_client
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ Protocol: a JSON array a line on stdin, a JSON value a line on stdout.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -137,7 +138,19 @@ def work(main: Callable[[], Any], log: str, command: list[str]) -> NoReturn:
         os.dup2(descriptor, number)
     random.seed()
     sys.argv, sys.orig_argv[1:] = command, ["-m", "rq.cli", *command[1:]]  # the second: what it becomes when it is worn
-    sys.exit(main())
+    code = 1
+
+    def end() -> None:
+        """Last of all, when its threads have ended: to take apart what was loaded costs more than a worker's start."""
+        sys.stdout.flush()
+        os._exit(code)
+
+    atexit.register(end)
+    try:
+        main()
+    except SystemExit as ending:
+        code = int(ending.code or 0)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

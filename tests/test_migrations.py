@@ -323,7 +323,10 @@ def test_an_earlier_database_is_behind_until_it_has_the_tables_of_a_new_one_and_
     stack = earlier.stack
     before = stack.within(lambda: left_of(earlier.rows))
     assert version == "0006" or stack.within(lambda: is_behind(connections["default"]))
-    stack.run("python", "manage.py", "migrate", "--verbosity", "0")
+    if version == "0006":
+        stack.run("python", "manage.py", "migrate", "--verbosity", "0")
+    else:
+        stack.within(migrate_to)
     assert stack.within(shape) == earlier.new
     assert stack.within(lambda: left_of(earlier.rows)) == before
     assert not stack.within(lambda: is_behind(connections["default"]))

@@ -13,23 +13,31 @@ from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
 from tests.site import Reply, page
 
-DEEP = "/" + "docs/" * (bounds.MAX_SEGMENTS + 1)
+SEGMENTS = 4
+"""That a path may have here. Each is a round of the crawl, and there would be as many as `test_bounds.py` looks at."""
+
+DEEP = "/" + "docs/" * (SEGMENTS + 1)
 """The first path that is too deep."""
 
 LOOP = {
     "/": page("/a", "/docs/"),
     "/a": page(),
-    **{"/" + "docs/" * number: page("docs/") for number in range(1, bounds.MAX_SEGMENTS + 3)},
+    **{"/" + "docs/" * number: page("docs/") for number in range(1, SEGMENTS + 3)},
     DEEP: page("docs/", "/found"),
     "/found": page(),
 }
 
 BUSY = {
     **LOOP,
-    "/" + "docs/" * bounds.MAX_SEGMENTS: page("docs/", "/busy"),
+    "/" + "docs/" * SEGMENTS: page("docs/", "/busy"),
     "/busy": lambda before: Reply(page(), status=200 if before else 503),
 }
 """The trap is found while a page is still waited for."""
+
+
+@pytest.fixture(autouse=True)
+def _short_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MAX_SEGMENTS", SEGMENTS)
 
 
 def paths(bench: Bench, **facts: object) -> list[str]:
@@ -149,7 +157,7 @@ def test_if_the_process_dies_after_the_commit_reconcile_goes_on(
     assert "/found" in trapped.site.hits
 
 
-FOLDERS = "/" + "img/" * bounds.MAX_SEGMENTS
+FOLDERS = "/" + "img/" * SEGMENTS
 
 WIDE = {
     "/": page("/late", *(f"{FOLDERS}{number}" for number in range(5))),

@@ -16,7 +16,7 @@ from crawler.frontier.keys import CrawlKeys
 from crawler.models import Crawl, Page, Trap
 from crawler.queueing import queues
 from crawler.storage import quarantine, queries, writer
-from tests.capabilities.traps.sites import Site
+from tests.capabilities.traps.sites import Shown, Site
 
 NOW = 1_800_000_000.0
 HOST = "https://example.com"
@@ -81,10 +81,11 @@ class Work:
         return len(batch)
 
     def _store(self, batch: list[tuple[Page, bool]], times: int) -> None:
-        results = [self._result(page, listens=listens) for page, listens in batch]
-        found = dict[bytes, Discovery]()
-        for page, _ in batch:
-            for link in self.site(page.url.removeprefix(HOST)).links:
+        results, found = list[PageResult](), dict[bytes, Discovery]()
+        for page, listens in batch:
+            shown = self.site(page.url.removeprefix(HOST))
+            results.append(_result(page, shown, listens=listens))
+            for link in shown.links:
                 each = Discovery(HOST + link, page.depth + 1, 0, page.id)
                 found.setdefault(each.key, each)
         known = Page.objects.filter(crawl=self.crawl, key__in=list(found)).values_list("key", flat=True)
@@ -96,10 +97,10 @@ class Work:
         self.crawl.refresh_from_db()
         self.most_kept_out = max(self.most_kept_out, self.crawl.outcomes.get("trap", 0))
 
-    def _result(self, page: Page, *, listens: bool) -> PageResult:
-        shown = self.site(page.url.removeprefix(HOST))
-        said = said_of(page.url, "\n".join(shown.lines), shown.objects) if listens else None
-        return PageResult(id=page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, **SAID.given(said))
-
     def _count_reopened(self) -> None:
         self.reopened += 1
+
+
+def _result(page: Page, shown: Shown, *, listens: bool) -> PageResult:
+    said = said_of(page.url, "\n".join(shown.lines), shown.objects) if listens else None
+    return PageResult(id=page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, **SAID.given(said))

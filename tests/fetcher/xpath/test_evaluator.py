@@ -27,8 +27,15 @@ pieces</dd></dl><time>12 March 2026</time><svg><circle r=1 /></svg><o:p @click=g
 DEEP = "<div>" * 300 + "<p>x</p>" * 8000
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def evaluate() -> Iterator[Evaluator]:
+    """For one test after another: its process takes a fifth of a second to start."""
+    with closing(Evaluator()) as shared:
+        yield shared
+
+
+@pytest.fixture
+def own() -> Iterator[Evaluator]:
     with closing(Evaluator()) as own:
         yield own
 
@@ -169,13 +176,13 @@ def test_values_are_bounded_in_length_and_number(evaluate: Evaluator) -> None:
     assert found.notes == {"a": extractor.CUT, "b": "only the first 200 are kept"}
 
 
-def test_one_process_evaluates_page_after_page_and_ends_with_its_owner(evaluate: Evaluator) -> None:
-    value(evaluate, xpath="//h1")
-    process = evaluate._process
-    value(evaluate, xpath="//h1")
+def test_one_process_evaluates_page_after_page_and_ends_with_its_owner(own: Evaluator) -> None:
+    value(own, xpath="//h1")
+    process = own._process
+    value(own, xpath="//h1")
     assert process is not None
-    assert evaluate._process is process
-    evaluate.close()
+    assert own._process is process
+    own.close()
     assert process.poll() is not None
 
 
@@ -186,13 +193,13 @@ def test_its_program_ends_when_nobody_is_left_to_ask() -> None:
         assert program.wait(timeout=30) == 0
 
 
-def test_a_fork_starts_a_process_of_its_own(evaluate: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
-    value(evaluate, xpath="//h1")
-    first = evaluate._process
-    monkeypatch.setattr(evaluate, "_owner", os.getpid() + 1)
-    value(evaluate, xpath="//h1")
+def test_a_fork_starts_a_process_of_its_own(own: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+    value(own, xpath="//h1")
+    first = own._process
+    monkeypatch.setattr(own, "_owner", os.getpid() + 1)
+    value(own, xpath="//h1")
     assert first is not None
-    assert evaluate._process is not first
+    assert own._process is not first
     first.kill()
     first.wait()
     for pipe in (first.stdin, first.stdout):
