@@ -10,8 +10,7 @@ from django.core.management import get_commands
 from crawler.exports.formats import FORMATS
 from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
-from crawler.reports.catalogue.report import Report
-from crawler.reports.comparison import CHANGES, Change
+from crawler.reports.comparison import CHANGES
 from tests import field_table, hint_table, option_table, outcome_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,15 +37,15 @@ def test_there_are_settings_to_be_documented() -> None:
     assert {"REDIS_URL", "CRAWLER_CONTACT", "DEBUG"} <= set(settings_read())
 
 
-@pytest.mark.parametrize("name", settings_read())
-def test_every_setting_is_documented(name: str) -> None:
-    assert re.search(rf"^\|[^|]*`{name}`", SETTINGS, re.MULTILINE)
-    assert f"#{name}=" in EXAMPLE
+def test_every_setting_is_documented() -> None:
+    names = settings_read()
+    assert [name for name in names if not re.search(rf"^\|[^|]*`{name}`", SETTINGS, re.MULTILINE)] == []
+    assert [name for name in names if f"#{name}=" not in EXAMPLE] == []
 
 
-@pytest.mark.parametrize("name", sorted(name for name, app in get_commands().items() if app == "crawler"))
-def test_every_command_is_documented(name: str) -> None:
-    assert re.search(rf"manage\.py {name.replace('_', '[-_]')}\b", OPERATIONS)
+def test_every_command_is_documented() -> None:
+    names = [name.replace("_", "[-_]") for name, app in get_commands().items() if app == "crawler"]
+    assert [name for name in names if not re.search(rf"manage\.py {name}\b", OPERATIONS)] == []
 
 
 def test_the_table_of_options_is_that_of_the_catalogue() -> None:
@@ -64,14 +63,10 @@ def test_the_table_of_hints_is_that_of_the_catalogue() -> None:
     assert f"\n\n{hint_table.table()}\n" in hint_table.PAGE.read_text()
 
 
-@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.slug)
-def test_every_report_has_its_section(report: Report) -> None:
-    assert f"\n### {report.title}\n`{report.slug}`" in REPORTS_TOLD
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.slug)
-def test_every_change_between_crawls_is_explained(change: Change) -> None:
-    assert f"\n| `{change.slug}` |" in REPORTS_TOLD
+def test_every_report_has_its_section_and_every_change_between_crawls_its_row() -> None:
+    sections = [f"\n### {report.title}\n`{report.slug}`" for report in REPORTS]
+    rows = [f"\n| `{change.slug}` |" for change in CHANGES]
+    assert [place for place in sections + rows if place not in REPORTS_TOLD] == []
 
 
 def prose(document: Path) -> str:
@@ -106,15 +101,12 @@ def test_the_tests_that_the_promises_of_security_name_exist() -> None:
     assert [name for name in named if not (ROOT / name).exists() and not [*ROOT.glob(f"tests/*/{name}")]] == []
 
 
-@pytest.mark.parametrize("document", DECISIONS, ids=lambda document: document.name)
-def test_every_file_of_decisions_is_in_their_table(document: Path) -> None:
-    table = document.parent / "README.md"
-    assert (document.name, "") in links(table)
+def test_every_file_of_decisions_is_in_their_table() -> None:
+    assert {(document.name, "") for document in DECISIONS} <= {*links(ROOT / "docs" / "decisions" / "README.md")}
 
 
-@pytest.mark.parametrize("document", DECISIONS, ids=lambda document: document.name)
-def test_every_path_in_the_decisions_exists(document: Path) -> None:
-    named = re.findall(r"`([\w.-]+/[\w./-]+)`", document.read_text())
+def test_every_path_in_the_decisions_exists() -> None:
+    named = [name for document in DECISIONS for name in re.findall(r"`([\w.-]+/[\w./-]+)`", document.read_text())]
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
@@ -136,10 +128,10 @@ def test_the_files_to_read_first_exist_and_are_as_long_as_the_readme_says() -> N
     assert 3_000 < sum(lines.values()) < 4_500
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
-def test_a_number_of_reports_is_that_of_the_catalogue(document: Path) -> None:
-    if document.name != "CHANGELOG.md" and document.parent.name != "decisions":  # which tell what was
-        assert set(re.findall(r"\b(\d+) reports", document.read_text())) <= {str(len(REPORTS))}
+def test_a_number_of_reports_is_that_of_the_catalogue() -> None:
+    for document in DOCUMENTS:
+        if document.name != "CHANGELOG.md" and document.parent.name != "decisions":  # which tell what was
+            assert set(re.findall(r"\b(\d+) reports", document.read_text())) <= {str(len(REPORTS))}, document
 
 
 def test_the_readme_says_how_many_reports_there_are() -> None:
@@ -174,22 +166,21 @@ def modules_of(package: Path) -> set[str]:
     return modules | {init.parent.name for init in package.glob("*/__init__.py")}
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: str(package.relative_to(ROOT)))
-def test_the_map_of_a_package_has_all_its_modules_and_no_others(package: Path) -> None:
-    folders = {folder.name for folder in package.iterdir() if folder.is_dir()}  # such as that of Lua scripts
-    assert modules_of(package) - mentioned_in(package) == set()
-    assert named_in(package) - modules_of(package) - folders == set()
+def test_the_map_of_a_package_has_all_its_modules_and_no_others() -> None:
+    for package in PACKAGES:
+        folders = {folder.name for folder in package.iterdir() if folder.is_dir()}  # such as that of Lua scripts
+        assert modules_of(package) - mentioned_in(package) == set(), package
+        assert named_in(package) - modules_of(package) - folders == set(), package
 
 
-@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
-def test_every_picture_is_shown_and_described(picture: Path) -> None:
-    shown = re.compile(rf"!\[[^\]]{{9,}}\]\([^)]*images/{re.escape(picture.name)}\)")
-    assert any(shown.search(document.read_text()) for document in DOCUMENTS)
+def test_every_picture_is_shown_and_described() -> None:
+    texts = "".join(document.read_text() for document in DOCUMENTS)
+    shown = {name.rpartition("/")[2] for name in re.findall(r"!\[[^\]]{9,}\]\(([^)]*images/[^)]*)\)", texts)}
+    assert [picture.name for picture in PICTURES if picture.name not in shown] == []
 
 
-@pytest.mark.parametrize("name", [*FORMATS, *KEYS])
-def test_every_export_format_and_column_is_documented(name: str) -> None:
-    assert f"`{name}`" in EXPORTS
+def test_every_export_format_and_column_is_documented() -> None:
+    assert [name for name in (*FORMATS, *KEYS) if f"`{name}`" not in EXPORTS] == []
 
 
 def test_the_table_of_columns_is_current() -> None:

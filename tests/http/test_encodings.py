@@ -71,10 +71,10 @@ ENCODERS = {
 
 
 @pytest.mark.parametrize(("name", "encode"), FORMS)
-@pytest.mark.parametrize("size", [1, 2, 7, 10_000])
-@pytest.mark.parametrize("data", [b"", b"<p>hello, hello, hello", bytes(range(256)) * 20])
-def test_it_gives_back_what_was_encoded(name: str, encode, size: int, data: bytes) -> None:  # type: ignore[no-untyped-def]
-    assert b"".join(decoded(cut(encode(data), size), name)) == data
+def test_it_gives_back_what_was_encoded(name: str, encode) -> None:  # type: ignore[no-untyped-def]
+    for data in (b"", b"<p>hello, hello, hello", bytes(range(256)) * 20):
+        for size in (1, 2, 7, 10_000):
+            assert b"".join(decoded(cut(encode(data), size), name)) == data, size
 
 
 @given(st.binary(max_size=2000), st.integers(1, 300), st.sampled_from(FORMS))

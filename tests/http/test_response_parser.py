@@ -109,12 +109,12 @@ RECORDED = {
 
 
 @pytest.mark.parametrize("data", RECORDED.values(), ids=RECORDED.keys())
-@pytest.mark.parametrize("bodiless", [False, True])
-def test_it_does_not_matter_where_a_response_is_cut(data: bytes, bodiless: bool) -> None:
-    whole = read(data, bodiless=bodiless)
-    assert read(data, *range(len(data)), bodiless=bodiless) == whole
-    for cut in range(1, len(data)):
-        assert read(data, cut, bodiless=bodiless) == whole
+def test_it_does_not_matter_where_a_response_is_cut(data: bytes) -> None:
+    for bodiless in (False, True):
+        whole = read(data, bodiless=bodiless)
+        assert read(data, *range(len(data)), bodiless=bodiless) == whole
+        for cut in range(1, len(data)):
+            assert read(data, cut, bodiless=bodiless) == whole
 
 
 @pytest.mark.parametrize(
@@ -183,19 +183,19 @@ KEPT = ("length", "chunks", "extensions", "trailers", "empty", "no content", "no
 KEPT_MENDED = ("folded", "no colon", "two lengths", "identity and length", "lower case", "bare line ends")
 
 
-@pytest.mark.parametrize("name", RECORDED)
-def test_a_connection_is_kept_when_the_message_is_whole_and_only_then(name: str) -> None:
+def test_a_connection_is_kept_when_the_message_is_whole_and_only_then() -> None:
     known = (*KEPT, *KEPT_MENDED, "interim that closes", "line ends before", "folded first", "controls", "blanks")
     known = (*known, "a list of lengths", "a later version", "mended behind a hint")
-    assert read(RECORDED[name], closes=False).reusable is (name in known)
+    assert {name for name, data in RECORDED.items() if read(data, closes=False).reusable} == {*known}
 
 
 @pytest.mark.parametrize("name", KEPT)
-@pytest.mark.parametrize("behind", [b"x", b"H", OK, b"\x00", RECORDED["length"], b"\r\n\r\nHTTP"])
-def test_a_connection_with_anything_behind_the_message_is_not_kept(name: str, behind: bytes) -> None:
-    alone, followed = read(RECORDED[name]), read(RECORDED[name] + behind)
-    assert (followed.status, followed.fields, followed.body) == (alone.status, alone.fields, alone.body)
-    assert not followed.reusable
+def test_a_connection_with_anything_behind_the_message_is_not_kept(name: str) -> None:
+    alone = read(RECORDED[name])
+    for behind in (b"x", b"H", OK, b"\x00", RECORDED["length"], b"\r\n\r\nHTTP"):
+        followed = read(RECORDED[name] + behind)
+        assert (followed.status, followed.fields, followed.body) == (alone.status, alone.fields, alone.body)
+        assert not followed.reusable
 
 
 @pytest.mark.parametrize("head", [THREE, CHUNKED, b"", b"Content-Length: 0\r\n"])

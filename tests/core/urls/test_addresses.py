@@ -106,14 +106,8 @@ NOT_PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize("address", PUBLIC)
-def test_it_takes_a_global_unicast_address_for_public(address: str) -> None:
-    assert is_public(address)
-
-
-@pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_it_takes_everything_else_for_private(address: str) -> None:
-    assert not is_public(address)
+def test_it_takes_a_global_unicast_address_for_public_and_everything_else_for_private() -> None:
+    assert [address for address in PUBLIC + NOT_PUBLIC if is_public(address)] == PUBLIC
 
 
 @given(st.one_of(st.text(), st.ip_addresses().map(str)))

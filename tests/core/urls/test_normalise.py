@@ -1,7 +1,6 @@
 """The normal form of a URL, against the web-platform suites, by table and by property."""
 
 import tracemalloc
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -85,15 +84,14 @@ URLISH = st.one_of(st.text(), st.lists(PIECES, max_size=12).map("".join))
 PATHISH = st.lists(PIECES, max_size=12).map(lambda pieces: "https://example.com/" + "".join(pieces))
 
 
-@pytest.mark.parametrize("case", cases("url_whatwg"), ids=lambda case: repr((case["input"], case["base"])))
-def test_it_resolves_as_the_url_standard_says(case: dict[str, Any]) -> None:
-    assert resolve(case["input"], case["base"]) == case.get("href")
+def test_it_resolves_as_the_url_standard_says() -> None:
+    assert [case for case in cases("url_whatwg") if resolve(case["input"], case["base"]) != case.get("href")] == []
 
 
-@pytest.mark.parametrize("case", cases("idna_toascii"), ids=lambda case: repr(case["input"]))
-def test_it_writes_international_hosts_as_the_url_standard_says(case: dict[str, Any]) -> None:
-    host = case["output"]
-    assert resolve(f"https://{case['input']}/x") == (host and f"https://{host}/x")
+def test_it_writes_international_hosts_as_the_url_standard_says() -> None:
+    hosts = {case["input"]: case["output"] for case in cases("idna_toascii")}
+    urls = {typed: host and f"https://{host}/x" for typed, host in hosts.items()}
+    assert {typed: resolve(f"https://{typed}/x") for typed in hosts} == urls
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from crawler import crashpoints
 Moment = int | str
 
 
+@cache
 def crash_points() -> tuple[str, ...]:
     """The name of every crash point in the source."""
     sources = sorted(Path(crawler.__file__).parent.rglob("*.py"))
