@@ -78,6 +78,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browser" in item.path.parts:
             browsing.setdefault(item.path.parts[: item.path.parts.index("browser")], []).append(item)
+        elif "PostgresStack" in vars(item.module):  # type: ignore[attr-defined]  # a test is of a module
+            shares[-1].append(item)  # one server does
         elif SLOW.isdisjoint(item.path.parts):
             quick.append(item)
         else:  # a module stays together
