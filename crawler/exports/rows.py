@@ -120,10 +120,10 @@ def _rows_of(crawl: Crawl) -> QuerySet[Page]:
 
 CHUNK = 1000  # pages in memory at a time; also the most parameters of a query for parents or metadata
 
-_PAGE_FIELDS = tuple(field for field in EXPORTED if field.table == PAGE_TABLE)
+_PAGE_FIELDS = tuple((field.name, field.attribute) for field in EXPORTED if field.table == PAGE_TABLE)
 _METADATA_FIELDS = tuple(field.name for field in EXPORTED if field.table == METADATA)
 _FURTHER_FIELDS = tuple(field.name for field in EXPORTED if field.table not in (PAGE_TABLE, METADATA))
-_PAGE_LOOKUPS = ("id", *("parent_id" if field.name == PARENT else field.attribute for field in _PAGE_FIELDS))
+_PAGE_LOOKUPS = ("id", *("parent_id" if name == PARENT else attribute for name, attribute in _PAGE_FIELDS))
 _NULL_WHEN_EMPTY = tuple(field.name for field in EXPORTED if field.empty_is_null and field.name != PARENT)
 _TIMES = tuple(field.name for field in EXPORTED if field.type is ValueType.DATETIME)
 _NO_METADATA: Mapping[str, Any] = {**dict.fromkeys(_METADATA_FIELDS), "fields": {}, "notes": {}}
@@ -176,7 +176,7 @@ def _metadata(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
 def _row(
     page: dict[str, Any], parents: dict[int, str], metadata: Mapping[str, Any], names: dict[str, str]
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {field.name: page.get(field.attribute) for field in _PAGE_FIELDS}
+    row: dict[str, Any] = {name: page.get(attribute) for name, attribute in _PAGE_FIELDS}
     row[PARENT] = parents.get(page["parent_id"])
     row.update((name, metadata[name]) for name in (*_METADATA_FIELDS, *_FURTHER_FIELDS))
     for name in _NULL_WHEN_EMPTY:
