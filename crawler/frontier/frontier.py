@@ -120,6 +120,10 @@ class Frontier:
     def is_paused(self) -> bool:
         return bool(self.redis.exists(self.keys.paused))
 
+    def needs_early_results(self) -> bool:
+        """Whether results decide which pages are requested, so that slices are short."""
+        return bool(self.redis.exists(self.keys.early_results))
+
     def mark_deleted(self) -> None:
         """The crawl is being deleted: for a day late results are dropped, and `reconcile` completes the deletion."""
         self.redis.set(self.keys.deleted, _BEING_DELETED, ex=DELETED_TTL_S)
@@ -165,7 +169,7 @@ class Frontier:
         keys = self.keys
         self.seen.clear()
         unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark, keys.proxies]
-        unused += map(keys.of, registry.entries("crawl_keys", str))
+        unused += [keys.early_results, *map(keys.of, registry.entries("crawl_keys", str))]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

@@ -208,6 +208,11 @@ class CrawlKeys:
         return self._key("proxies")
 
     @property
+    def early_results(self) -> str:
+        """string with a TTL of an hour: results decide which pages are requested, so slices are short"""
+        return self._key("early-results")
+
+    @property
     def met(self) -> str:
         """set: hosts whose throttle this crawl has helped to learn, or has tried without it"""
         return self._key("met")

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from redis import Redis
 
-from crawler.core.politeness.host_rules import Pace
+from crawler.core.politeness.host_rules import MAX_SLICE_PAGES, Pace
 from crawler.core.politeness.priorities import USUAL_PRIORITY
 from crawler.core.protocol.lanes import suffixes
 from crawler.core.protocol.retries import batch_size, lanes_of
@@ -107,17 +107,21 @@ class ReadyQueue:
                 scripts.run(pipe, "enqueue", self._keys.of_lane(lane), args)
 
     def dequeue(
-        self, orders: Sequence[SliceOrder], now: float, connections: int = WORKER_CONNECTIONS
+        self,
+        orders: Sequence[SliceOrder],
+        now: float,
+        connections: int = WORKER_CONNECTIONS,
+        most_pages: int = MAX_SLICE_PAGES,
     ) -> list[DequeuedSlice]:
         """Hand out one slice for each order, in one round trip; fewer when no host may give one now. `connections`: of
-        all workers together; for pages of a slot lane, its slots."""
+        all workers together; for pages of a slot lane, its slots. `most_pages`: of a slice, at any pace."""
         with self._redis.pipeline(transaction=False) as pipe:
             for order in orders:
-                self._dequeue(order, now, connections, pipe)
+                self._dequeue(order, now, connections, most_pages, pipe)
             answers = cast(list[list[bytes]], pipe.execute())
         return [_dequeued(order, answer) for order, answer in zip(orders, answers, strict=True) if answer]
 
-    def _dequeue(self, order: SliceOrder, now: float, connections: int, pipe: Redis) -> None:
+    def _dequeue(self, order: SliceOrder, now: float, connections: int, most_pages: int, pipe: Redis) -> None:
         keys, usual = self._keys, self._default_pace
         lanes = keys.of_suffix(order.suffix)
         scripts.run(
@@ -146,6 +150,7 @@ class ReadyQueue:
                 order.number,
                 *(order.alone or ("", "")),
                 connections,
+                most_pages,
             ],
         )
 

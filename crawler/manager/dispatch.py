@@ -11,7 +11,7 @@ from crawler import clock, conf
 from crawler.accounts import quotas
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.cache_policy import NO_VALIDATORS
-from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
+from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH, longest_slice
 from crawler.core.politeness.shares import batches_ahead
 from crawler.core.protocol import retries
 from crawler.core.protocol.collectors import batch_id
@@ -200,12 +200,13 @@ def _dequeue_usual(context: TickContext, lane: Lane) -> list[_BatchDraft]:
         free = connections - context.frontier.ready_queue.slices_out()
         useful = max(workers - outstanding, min(lanes, free) // MAX_SLICES_PER_BATCH)
     wanted = min(room, max(1, useful))
+    most_pages = longest_slice(needs_early_results=context.frontier.needs_early_results())
     shared, own = [_new_draft(lane) for _ in range(wanted)], list[_BatchDraft]()
     for _ in range(MAX_SLICES_PER_BATCH):
         if any(draft.pages >= MAX_PAGES_PER_BATCH for draft in shared):
             break
         alone = [_new_draft(lane) for _ in range(min(wanted, room - wanted + 1 - len(own)))]
-        dequeued = _dequeue_round(context, shared, alone, now, connections)
+        dequeued = _dequeue_round(context, shared, alone, now, connections, most_pages)
         own += [draft for draft in alone if draft.slices]
         if dequeued < wanted:
             break
@@ -213,7 +214,12 @@ def _dequeue_usual(context: TickContext, lane: Lane) -> list[_BatchDraft]:
 
 
 def _dequeue_round(
-    context: TickContext, shared: Sequence[_BatchDraft], alone: Sequence[_BatchDraft], now: float, connections: int
+    context: TickContext,
+    shared: Sequence[_BatchDraft],
+    alone: Sequence[_BatchDraft],
+    now: float,
+    connections: int,
+    most_pages: int,
 ) -> int:
     """Dequeue one slice for each shared batch; one of suspects goes to a batch `alone` instead. Returns how many there
     were."""
@@ -223,7 +229,7 @@ def _dequeue_round(
         if draft
     ]
     drafts = {draft.id: draft for draft in (*shared, *alone)}
-    dequeued = context.frontier.ready_queue.dequeue(orders, now, connections)
+    dequeued = context.frontier.ready_queue.dequeue(orders, now, connections, most_pages)
     for slice_ in dequeued:
         drafts[slice_.batch].slices.append((slice_.lane, slice_.pages))
     return len(dequeued)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
+from crawler.core.politeness.host_rules import EARLY_SLICE_PAGES, MAX_SLICES_PER_BATCH, Pace
 from crawler.crawls.start import start_crawl
 from crawler.manager import dispatch as dispatch_module
 from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, PREFETCH_BATCHES, dispatch, refill
@@ -60,6 +60,16 @@ def test_no_more_batches_are_out_than_the_setting_allows(bench: Bench, settings:
     start(bench, HOSTS)
     assert [dispatch(bench.context) for _ in range(2)] == [3, 0]
     assert bench.context.frontier.leases.outstanding() == 3
+
+
+def test_slices_are_short_while_results_decide_what_is_requested(bench: Bench) -> None:
+    start(bench, [f"{bench.site.url}/{number}" for number in range(400)])
+    frontier = bench.context.frontier
+    frontier.ready_queue.set_paces({bench.site.host: Pace(slices=2, pages=256)})
+    frontier.redis.set(frontier.keys.early_results, 1)
+    dispatch(bench.context)
+    sizes = [len(part.pages) for batch in bench.batches() for part in batch.slices]
+    assert sizes == [EARLY_SLICE_PAGES] * 2
 
 
 def test_no_more_pages_are_in_redis_than_the_setting_allows(bench: Bench, settings: Any) -> None:

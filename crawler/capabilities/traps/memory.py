@@ -23,7 +23,9 @@ class BitMemory:
 
     def __init__(self, redis: Redis, crawl: str) -> None:
         self._redis = redis
-        self._said, self._listening = map(CrawlKeys(crawl).of, CRAWL_KEYS)
+        keys = CrawlKeys(crawl)
+        self._said, self._listening = map(keys.of, CRAWL_KEYS)
+        self._early_results = keys.early_results
         self._bits: bytearray | None = None
 
     def unknown(self, hashes: Collection[int]) -> list[int]:
@@ -41,12 +43,13 @@ class BitMemory:
         self._redis.set(self._said, bytes(bits))
 
     def listen(self) -> None:
-        """From now on fetch jobs tell what the pages of their batches say."""
+        """From now on fetch jobs tell what the pages of their slices say."""
         self._redis.set(self._listening, 1, ex=LISTENING_TTL_S)
+        self._redis.set(self._early_results, 1, ex=LISTENING_TTL_S)
 
     def rest(self) -> None:
         """They do no longer."""
-        self._redis.delete(self._listening)
+        self._redis.delete(self._listening, self._early_results)
 
     def _load(self) -> bytearray:
         if self._bits is None:

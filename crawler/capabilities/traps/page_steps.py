@@ -22,9 +22,8 @@ class NoveltyStep(PageStep):
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
-        if "traps" not in context.shared:  # asked once a batch
-            context.shared["traps"] = context.frontier.redis.exists(context.frontier.keys.of(LISTENING))
-        return cls() if context.shared["traps"] else None
+        is_listening = context.frontier.redis.exists(context.frontier.keys.of(LISTENING))
+        return cls() if is_listening else None
 
     def finish(self, visit: Visit) -> None:
         if visit.result is None or visit.result.outcome is not Outcome.SUCCESS:

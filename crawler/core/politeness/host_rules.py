@@ -11,6 +11,7 @@ from crawler.core.pages.outcomes import Outcome, Retry
 SLICE_PAGES = 64  # pages of one host handed out at a time, as long as its response time is not known
 MAX_SLICE_PAGES = 256  # the same of a fast host
 SHORT_SLICE_PAGES = 24
+EARLY_SLICE_PAGES = 32  # at most, while results decide which pages are requested, see `longest_slice`
 SLOW_RESPONSE_S, SHORT_SLICE_TARGET_S = 0.05, 0.1  # a host that takes longer to respond; duration of its short slices
 SLICE_TARGET_S = 5.0  # duration of a slice: ten times as long as it takes to hand out the next one
 DELAYED_SLICE_TARGET_S = 15.0  # the same with a delay, in which the worker does other things
@@ -77,6 +78,12 @@ def slice_pages(delay: float, seconds: float | None = None) -> int:
         return SLICE_PAGES
     aim, most = (DELAYED_SLICE_TARGET_S, SLICE_PAGES) if delay > 0 else (SLICE_TARGET_S, MAX_SLICE_PAGES)
     return max(1, int(min(most, aim / max(delay, seconds or 0.0, 0.001))))
+
+
+def longest_slice(*, needs_early_results: bool) -> int:
+    """Pages in a slice, whatever the pace of its host. What is handed out is requested, even if a result meanwhile says
+    that it should not be: so few are handed out while results decide that."""
+    return EARLY_SLICE_PAGES if needs_early_results else MAX_SLICE_PAGES
 
 
 def slices_at_once(delay: float, concurrency: int) -> int:

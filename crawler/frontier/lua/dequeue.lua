@@ -12,7 +12,7 @@
 --       prefix of the queues' names, prefix of the leases' names,
 --       batch, token, number of the slice in it,
 --       batch and token for a suspects' slice ('' = skip suspects),
---       connections of all workers together
+--       connections of all workers together, most pages of a slice
 -- Returns {lane, member, member, ...}; nothing when no lane may give a slice now.
 -- Uses: rescore
 -- Uses: pace
@@ -20,7 +20,7 @@
 local HEAVIEST = 32
 local LEAST_SHARES = 2  -- into which the pages of a lane are divided: one slice of all of them would end last
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local now, connections = tonumber(ARGV[1]), tonumber(ARGV[12])
+local now, connections, most = tonumber(ARGV[1]), tonumber(ARGV[12]), tonumber(ARGV[13])
 
 local function is_suspect(lane) return string.find(lane, '|%a*%d') end
 
@@ -50,7 +50,7 @@ while true do
     local waiting, at_most = redis.call('ZCARD', keys.queue), short
     local shares = math.min(at_once, math.max(LEAST_SHARES, math.ceil(connections / lanes)))
     if waiting > pages or at_once > 1 then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / shares))) end
-    members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
+    members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, math.min(at_most, most))
   end
   if #members > 0 then
     local batch, token, number = ARGV[7], ARGV[8], ARGV[9]

@@ -5,6 +5,7 @@ from random import Random
 from redis import Redis
 
 from crawler.capabilities.traps.memory import BitMemory
+from crawler.frontier.frontier import Frontier
 
 CRAWL = "11111111-2222-3333-4444-555555555555"
 
@@ -17,6 +18,14 @@ def test_what_was_added_is_known_to_the_next_reader(real_redis: Redis) -> None:
     some = hashes(1000, seed=1)
     BitMemory(real_redis, CRAWL).add(some)
     assert BitMemory(real_redis, CRAWL).unknown(some) == []
+
+
+def test_results_are_needed_early_while_fetch_jobs_tell_what_pages_say(real_redis: Redis) -> None:
+    memory, frontier = BitMemory(real_redis, CRAWL), Frontier(real_redis, CRAWL)
+    memory.listen()
+    assert frontier.needs_early_results()
+    memory.rest()
+    assert not frontier.needs_early_results()
 
 
 def test_hardly_another_is_taken_for_known_when_it_is_full(real_redis: Redis) -> None:
