@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 
 from crawler import clock, conf
 from crawler.core.installation.deployment import Phase, phase
+from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.core.protocol.lanes import Lane, SlotLane, lane_of_batch
 from crawler.core.protocol.messages import Batch
 from crawler.crashpoints import crash_point
@@ -215,6 +216,13 @@ class _Job:
         session = FetchSession.claimed(batch, clock.epoch_seconds, connection_pool)
         if session is not None:
             self.add(session)
+            if self._has_room():
+                session.wake_for_more()
+
+    def _has_room(self) -> bool:
+        """Whether the slices of another batch find connections."""
+        most = max(self._places * 3 // 4, self._places - MAX_SLICES_PER_BATCH)
+        return len(self._schedule) + self._running <= most and len(self._sessions) < self._max_batches
 
     def _release_on_shutdown(self) -> Phase:
         """On shutdown, end the slices that wait, and later also abort the requests under way. What has ended is
@@ -241,8 +249,7 @@ class _Job:
         if queues.stop_request.is_set():
             return
         has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._lane.should_recycle()
-        has_room = self._has_slots or len(self._schedule) + self._running <= self._places * 3 // 4
-        has_room = has_room and len(self._sessions) < self._max_batches
+        has_room = len(self._sessions) < self._max_batches if self._has_slots else self._has_room()
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
         wants_batch = has_time and has_room and bool(self._schedule or self._running)
         free = int(self._max_batches) - len(self._sessions) if self._has_slots else 1

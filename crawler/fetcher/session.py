@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from crawler.clock import Clock
 from crawler.core.installation.backpressure import Shortage
-from crawler.core.politeness.host_rules import chosen_delay
+from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH, chosen_delay
 from crawler.core.protocol.collectors import collector_of
 from crawler.core.protocol.messages import Batch, PageTask, SliceReport
 from crawler.crashpoints import crash_point
@@ -142,6 +142,12 @@ class FetchSession:
         if self.is_over:
             crash_point("fetch: pages asked")
             self.result_buffer.flush()
+
+    def wake_for_more(self) -> None:
+        """Its job has free connections: send a tick if few batches wait, and more hosts may be asked now than a batch
+        has slices. With slow hosts the tick that the end of a batch sends would come late."""
+        if self.frontier.ready_queue.due_lanes(self.now()) > MAX_SLICES_PER_BATCH and self._has_few_waiting():
+            wake(Frontier(self.frontier.redis, self.batch.crawl), self.batch.site)
 
     def _push_reports(self, reports: Sequence[SliceReport]) -> None:
         """The end of a batch sends no tick while MIN_WAITING_BATCHES others of its collector are queued: the end of the

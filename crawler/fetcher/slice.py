@@ -11,7 +11,7 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler.core.errors import CannotWork, MissingHere, SealBroken
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless
+from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless, is_misjudged
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.robots.robots_txt import NOT_FETCHED
 from crawler.crashpoints import crash_point
@@ -48,6 +48,7 @@ class SliceRun:
         self._has_begun = self._is_suspicious = self._is_hopeless = self._is_aborted = False
         self._unreported_requests = 0  # requests that no result has counted yet
         self._place = 0
+        self._spent_s, self._responses = 0.0, 0  # on pages that got a response, and their number
         self._waiting_since: float | None = None
         self._fetcher: HttpFetcher | None = None
         self._robots: RobotsChecker | None = None
@@ -94,7 +95,16 @@ class SliceRun:
             self._place += 1
             self._unreported_requests -= answer.requests
             self._session.result_buffer.add(self._number, answer)
+            if self._has_far_too_many(answer):
+                return None
         return None
+
+    def _has_far_too_many(self, answer: PageResult) -> bool:
+        if answer.http_status is None or self._session.batch.needs_slot:  # that lane has few pages in a slice
+            return False
+        self._spent_s += answer.elapsed_ms / 1000
+        self._responses += 1
+        return is_misjudged(self._spent_s, self._responses, len(self._part.pages) - self._place)
 
     def renew(self) -> None:
         """Renew the lock of a robots.txt being fetched, and the locks of the steps."""

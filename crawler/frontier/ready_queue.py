@@ -213,6 +213,10 @@ class ReadyQueue:
         """Lanes that have pages waiting, without those of slot lanes."""
         return self._redis.zcard(self._keys.of_suffix().hosts)
 
+    def due_lanes(self, now: float) -> int:
+        """Of these lanes, those that may give a slice now."""
+        return self._redis.zcount(self._keys.of_suffix().hosts, "-inf", now)
+
     def has_cursor(self) -> bool:
         """Whether it is known how much of the table was enqueued."""
         return bool(self._redis.exists(self._keys.cursor))

@@ -20,7 +20,7 @@ from crawler.frontier.keys import SCALE, CrawlKeys
 
 MAX_LANES = 512  # lanes (`core.protocol.retries`) read one by one, over all crawls
 MAX_LANES_PER_CRAWL, MIN_LANES_PER_CRAWL = 128, 4
-COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 9, 4
+COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 10, 4
 FIGURE_TTL_S = 300  # the figure shown is forgotten when nothing has asked for it for so long
 
 
@@ -50,6 +50,7 @@ class CrawlLoad:
     crawl: str
     lanes: Sequence[LaneLoad]  # those with the most slices left, and those being fetched
     other_lanes: int  # that have due pages or are being fetched beyond these; at least one page each
+    other_pages: int | None  # that wait in these, about; None = it is not known
     needs_tick: bool  # its manager has something to do, or is at work
 
 
@@ -81,6 +82,7 @@ class _Outline:
     slices: dict[str, int]  # lane -> slices handed out; of all lanes
     pages_a_slice: float  # on average
     due_lanes: int  # that may give a slice by the horizon
+    waiting: int | None  # pages of all lanes; None = it is not known
     needs_tick: bool
 
 
@@ -100,12 +102,13 @@ def _outlines(
             pipe.zcard(keys.leases)
             pipe.zcount(keys.leases, "-inf", now)
             pipe.scard(keys.taken)
+            pipe.get(kind.waiting)
         answers = iter(pipe.execute())
     return [_outline(keys, list(islice(answers, COMMANDS_PER_CRAWL)), at_most, suffix) for keys in keys_of]
 
 
 def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int, suffix: str) -> _Outline:
-    heaviest, active, due_lanes, has_lanes, has_cursor, in_tick, leases, overdue, taken = answers
+    heaviest, active, due_lanes, has_lanes, has_cursor, in_tick, leases, overdue, taken, waiting = answers
     names = {lane.decode(): int(number) for lane, number in active.items()}
     slices = {lane: number for lane, number in names.items() if retries.suffix_of(lane) == suffix}
     return _Outline(
@@ -115,6 +118,7 @@ def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int, suffix: str)
         slices=slices,
         pages_a_slice=1.0 if suffix else taken / max(1, sum(slices.values())),  # a slot is one page's
         due_lanes=due_lanes,
+        waiting=int(waiting) if waiting is not None else None,
         needs_tick=bool(in_tick or overdue or not has_cursor or not (has_lanes or leases)),
     )
 
@@ -129,21 +133,26 @@ def _ask_lanes(pipe: Pipeline, outline: _Outline, horizon: float) -> None:
 
 
 def _load(outline: _Outline, answers: Iterator[Any], horizon: float) -> CrawlLoad:
-    lanes, due_here = [], 0
+    lanes, due_here, out_and_due, other_pages = [], 0, 0, outline.waiting
     for lane in outline.lanes:
         due, next_at, rest, silent = cast(
             tuple[int, float | None, bytes | None, bytes | None], islice(answers, COMMANDS_PER_LANE)
         )
-        due_here += next_at is not None and next_at <= horizon
+        is_due = next_at is not None and next_at <= horizon
+        due_here += is_due
+        out_and_due += is_due and lane in outline.slices
+        other_pages = max(0, other_pages - due) if other_pages is not None else None
         is_resting = float(rest or 0) > horizon
         slices = outline.slices.get(lane, 0)
         pages_out = math.ceil(slices * outline.pages_a_slice)
         lanes.append(LaneLoad(lane, 0 if is_resting else due, slices, pages_out, silent is not None))
     others = outline.slices.keys() - set(outline.lanes)
+    both_here = out_and_due / max(1, sum(lane.slices > 0 for lane in lanes))  # and so of the others
     return CrawlLoad(
         crawl=outline.keys.crawl,
         lanes=[lane for lane in lanes if lane.pages or lane.slices],
-        other_lanes=max(0, outline.due_lanes - due_here) + len(others),
+        other_lanes=max(0, outline.due_lanes - due_here - round(both_here * len(others))) + len(others),
+        other_pages=other_pages,
         needs_tick=outline.needs_tick,
     )
 

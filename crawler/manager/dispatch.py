@@ -11,7 +11,7 @@ from crawler import clock, conf
 from crawler.accounts import quotas
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.cache_policy import NO_VALIDATORS
-from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH, longest_slice
+from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH, chosen_delay, longest_slice, slices_at_once
 from crawler.core.politeness.shares import batches_ahead
 from crawler.core.protocol import retries
 from crawler.core.protocol.collectors import batch_id
@@ -193,13 +193,12 @@ def _dequeue_usual(context: TickContext, lane: Lane) -> list[_BatchDraft]:
         return []
     # A batch of few hosts is done soon, and the next should be queued already. One of many hosts takes long, and a
     # queued slice would hold back a host with many pages, unless a worker has free connections and takes it.
-    connections, lanes = max(1, workers) * conf.worker_connections(), context.frontier.ready_queue.lane_count()
-    if lanes <= MAX_SLICES_PER_BATCH:
-        useful = ahead - outstanding
-    else:
-        free = connections - context.frontier.ready_queue.slices_out()
-        useful = max(workers - outstanding, min(lanes, free) // MAX_SLICES_PER_BATCH)
-    wanted = min(room, max(1, useful))
+    connections, queue = max(1, workers) * conf.worker_connections(), context.frontier.ready_queue
+    lanes = queue.lane_count()
+    slices = min(lanes * _slices_at_once(context.options), queue.sizes()[""])  # that the hosts may give now, at most
+    free = connections - queue.slices_out()
+    at_least = (ahead if lanes <= MAX_SLICES_PER_BATCH else workers) - outstanding
+    wanted = min(room, max(1, at_least, min(slices, free) // MAX_SLICES_PER_BATCH))
     most_pages = longest_slice(needs_early_results=context.frontier.needs_early_results())
     shared, own = [_new_draft(lane) for _ in range(wanted)], list[_BatchDraft]()
     for _ in range(MAX_SLICES_PER_BATCH):
@@ -211,6 +210,11 @@ def _dequeue_usual(context: TickContext, lane: Lane) -> list[_BatchDraft]:
         if dequeued < wanted:
             break
     return [draft for draft in (*shared, *own) if draft.slices]
+
+
+def _slices_at_once(options: CrawlOptions) -> int:
+    """Of a host that has responded."""
+    return slices_at_once(chosen_delay(options.delay, options.per_minute), options.concurrency)
 
 
 def _dequeue_round(

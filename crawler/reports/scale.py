@@ -1,7 +1,7 @@
 """How many workers would be useful now and why, for operators and autoscalers; see `core.politeness.scaling`.
 
 The number of commands is bounded: see `frontier.workload`, which reads the largest hosts of each crawl and counts the
-others. Those are taken for hosts like the smallest that was read, each with one connection.
+others. Those are taken for hosts like the one in the middle of those that were read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import median, median_low
 from typing import Any
 
 from django.db.models import QuerySet
@@ -182,13 +182,17 @@ def _work_at(
 
 
 def _other_work(load: CrawlLoad, options: CrawlOptions, known: Sequence[HostWork]) -> HostWork:
-    """The hosts that were counted only."""
+    """The hosts that were counted only. Those that were read are the largest: these have the pages that are left,
+    and no more than those."""
     times = [work.response_s for work in known if work.response_s is not None]
+    pages = median_low(work.pages for work in known) if known else 1
+    if load.other_pages is not None:
+        pages = min(pages, max(1, load.other_pages // load.other_lanes))
     return HostWork(
         crawl=load.crawl,
         host=f"others of {load.crawl}",
-        pages=min((work.pages for work in known), default=1),
-        connections=1,
+        pages=pages,
+        connections=median_low(work.connections for work in known) if known else 1,
         delay=_delay(options, None),
         response_s=median(times) if times else None,
         hosts=load.other_lanes,

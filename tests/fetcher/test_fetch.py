@@ -12,12 +12,15 @@ from rq import Queue
 from rq.job import Job
 
 from crawler.core.html import links
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
+from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.crawls.reconcile import reconcile, scan
-from crawler.fetcher.loop import fetch
-from crawler.fetcher.session import MIN_WAITING_BATCHES
+from crawler.crawls.start import start_crawl
+from crawler.fetcher.loop import connection_pool, fetch
+from crawler.fetcher.session import MIN_WAITING_BATCHES, FetchSession
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
 from crawler.logs import Context
@@ -317,3 +320,30 @@ def test_a_job_that_rq_ends_closes_its_connections_and_its_pages_are_fetched_aga
     assert time.monotonic() - began < 25
     assert bench.state() == "finished"
     assert bench.site.hits["/slow"] == 2
+
+
+SLOW = {f"/{number}": Reply(page(), after=1.1) for number in range(12)}
+
+
+@pytest.mark.site(SLOW)
+def test_a_slice_ends_when_its_host_turns_out_to_be_slow(bench: Bench) -> None:
+    bench.crawl = start_crawl(
+        [f"{bench.site.url}{path}" for path in SLOW], CrawlOptions(obey_robots=False), allow_private=True
+    )
+    bench.work("crawl", at_most=1)
+    (batch,) = batches(bench)
+    fetch(batch)
+    assert [(report.done, len(report.results)) for report in reports(bench)] == [(True, 1)]
+
+
+@pytest.mark.parametrize(("hosts", "ticks"), [(3 * MAX_SLICES_PER_BATCH + 1, 1), (3 * MAX_SLICES_PER_BATCH, 0)])
+def test_a_job_with_free_connections_asks_for_more_while_many_hosts_wait(bench: Bench, hosts: int, ticks: int) -> None:
+    """Two batches are handed out without a worker, with a slice of each host."""
+    urls = [f"http://127.0.0.{host + 1}/" for host in range(hosts)]
+    bench.crawl = start_crawl(urls, CrawlOptions(), allow_private=True)
+    bench.work("crawl", at_most=1)
+    session = FetchSession.claimed(batches(bench)[0], bench.context.now, connection_pool)
+    assert session is not None
+    assert bench.jobs("crawl") == []
+    session.wake_for_more()
+    assert len(bench.jobs("crawl")) == ticks

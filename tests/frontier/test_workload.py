@@ -148,6 +148,17 @@ def test_hosts_being_fetched_are_counted_beyond_those_that_are_read(frontier: Fr
     assert (len(load.lanes), load.other_lanes) == (MAX_LANES_PER_CRAWL, 7)
 
 
+def test_a_host_that_is_being_fetched_and_has_more_is_counted_once(frontier: Frontier) -> None:
+    hosts = [f"{place}.example" for place in range(3 * MAX_LANES_PER_CRAWL)]
+    frontier.ready_queue.set_paces(dict.fromkeys(hosts, Pace(2, 1)))
+    for place, host in enumerate(hosts):
+        put(frontier, 10 * place, 10 * place + 1, host=host)
+    for number in range(2 * MAX_LANES_PER_CRAWL):
+        assert dequeue(frontier, "batch", "token", number)
+    load = load_of(frontier)
+    assert len(load.lanes) + load.other_lanes == len(hosts)
+
+
 def test_many_crawls_share_the_number_of_hosts_that_are_read(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     crawls = [Frontier(redis, f"crawl-{number}", clock=GivenClock()) for number in range(16)]
     for crawl in crawls:

@@ -47,6 +47,16 @@ def test_a_worker_with_free_connections_is_given_several_batches_of_many_hosts(b
 
 
 @pytest.mark.usefixtures("one_worker")
+def test_a_worker_is_given_as_many_slices_as_slow_hosts_allow(bench: Bench) -> None:
+    hosts = HOSTS[: MAX_SLICES_PER_BATCH + 8]
+    start(bench, [f"{host}{page}" for host in hosts for page in range(5)])
+    paces = {host.split("/")[2]: Pace(slices=8, pages=1, short=1) for host in hosts}
+    bench.context.frontier.ready_queue.set_paces(paces)
+    assert dispatch(bench.context) == 1 + PREFETCH_BATCHES
+    assert {len(batch.slices) for batch in bench.batches()} == {MAX_SLICES_PER_BATCH}
+
+
+@pytest.mark.usefixtures("one_worker")
 def test_a_worker_without_free_connections_is_given_one(bench: Bench, settings: Any) -> None:
     settings.CRAWLER_WORKER_CONNECTIONS = 2 * MAX_SLICES_PER_BATCH
     start(bench, HOSTS[: 4 * MAX_SLICES_PER_BATCH])

@@ -1,5 +1,6 @@
 """How many workers would be useful: told of crawls that the real engine works on, and of a frontier in memory."""
 
+import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -156,7 +157,7 @@ def test_connections_of_other_crawls_are_in_use(twin: Redis) -> None:
     assert found(concurrency=16).total.connections == 3
 
 
-def test_hosts_that_are_only_counted_are_like_the_smallest_that_is_read(twin: Redis) -> None:
+def test_hosts_that_are_only_counted_are_like_those_that_are_read(twin: Redis) -> None:
     hosts = MAX_LANES_PER_CRAWL + 10
     for place in range(hosts):
         put(twin, 30, f"{place}.example")
@@ -192,7 +193,29 @@ def test_hundreds_of_slow_hosts_ask_for_several_workers(twin: Redis) -> None:
         known(twin, f"{place}.example", seconds=2.0)
     many = found(concurrency=4)
     assert many.total.hosts == 300
-    assert many.wanted == 3  # 128 hosts with four connections, 172 counted with one: 684 requests, 256 in a worker
+    assert many.wanted == 5  # 300 hosts with four connections: 1,200 requests, 256 in a worker
+
+
+@pytest.mark.parametrize("connections", [4, 16])
+@pytest.mark.parametrize("hosts", [64, 256, 1_000])
+def test_slow_hosts_ask_for_as_many_workers_as_their_connections_fill(
+    twin: Redis, settings: Any, hosts: int, connections: int
+) -> None:
+    settings.CRAWLER_MAX_BATCHES = 1_000
+    for place in range(hosts):
+        put(twin, 60, f"{place}.example")
+        known(twin, f"{place}.example", seconds=4.0)
+    assert found(concurrency=connections).wanted == math.ceil(hosts * connections / settings.CRAWLER_WORKER_CONNECTIONS)
+
+
+def test_hosts_that_are_only_counted_have_the_pages_that_are_left(twin: Redis) -> None:
+    ready_queue = Frontier(twin, FIRST).ready_queue
+    ready_queue.set_paces({f"{place}.example": Pace(8, 1) for place in range(MAX_LANES_PER_CRAWL + 100)})
+    for place in range(MAX_LANES_PER_CRAWL + 100):
+        put(twin, 30 if place < MAX_LANES_PER_CRAWL else 1, f"{place}.example")
+        known(twin, f"{place}.example", seconds=4.0)
+    ready_queue.size()  # as each refill does
+    assert found(concurrency=4).total.connections == 4 * MAX_LANES_PER_CRAWL + 100
 
 
 def test_what_settings_allow_of_batches_counts(twin: Redis, settings: Any) -> None:
@@ -203,7 +226,7 @@ def test_what_settings_allow_of_batches_counts(twin: Redis, settings: Any) -> No
     for allowed in ((8, 0), (128, 0), (8, 1), (128, 1)):  # it rises at once
         settings.CRAWLER_MAX_BATCHES, settings.CRAWLER_WORKER_BATCHES = allowed
         wanted[allowed] = found(concurrency=4).wanted
-    assert wanted == {(8, 0): 1, (128, 0): 3, (8, 1): 8, (128, 1): 22}  # 684 requests; of a batch 32 are under way
+    assert wanted == {(8, 0): 2, (128, 0): 5, (8, 1): 8, (128, 1): 38}  # 1,200 requests; of a batch 32 are under way
 
 
 def test_a_tick_or_a_notice_that_waits_asks_for_one(twin: Redis) -> None:

@@ -14,6 +14,7 @@ SHORT_SLICE_PAGES = 24
 EARLY_SLICE_PAGES = 32  # at most, while results decide which pages are requested, see `longest_slice`
 SLOW_RESPONSE_S, SHORT_SLICE_TARGET_S = 0.05, 0.1  # a host that takes longer to respond; duration of its short slices
 SLICE_TARGET_S = 5.0  # duration of a slice: ten times as long as it takes to hand out the next one
+MISJUDGED_AFTER_S = 1.0  # spent on its pages, after which a slice that would last twice as long as that ends
 DELAYED_SLICE_TARGET_S = 15.0  # the same with a delay, in which the worker does other things
 MAX_SLICES_PER_BATCH = 32  # fetched concurrently
 SLICES_PER_CONNECTION = 2  # handed out for a host without a delay
@@ -78,6 +79,12 @@ def slice_pages(delay: float, seconds: float | None = None) -> int:
         return SLICE_PAGES
     aim, most = (DELAYED_SLICE_TARGET_S, SLICE_PAGES) if delay > 0 else (SLICE_TARGET_S, MAX_SLICE_PAGES)
     return max(1, int(min(most, aim / max(delay, seconds or 0.0, 0.001))))
+
+
+def is_misjudged(spent_s: float, done: int, left: int) -> bool:
+    """Whether a slice has far too many pages, because its host is slower than was known: `done` of them took `spent_s`
+    seconds, and `left` wait. What is left is then handed out anew, over all connections that the host allows."""
+    return spent_s >= MISJUDGED_AFTER_S and left * spent_s > 2 * SLICE_TARGET_S * done
 
 
 def longest_slice(*, needs_early_results: bool) -> int:

@@ -57,6 +57,14 @@ def test_a_host_that_has_not_answered_yet_gives_one_slice_whatever_its_delay() -
 
 
 @pytest.mark.parametrize(
+    ("spent_s", "done", "left", "misjudged"),
+    [(4.0, 1, 23, True), (4.0, 1, 2, False), (1.0, 2, 22, True), (0.9, 1, 23, False), (1.2, 10, 40, False)],
+)
+def test_a_slice_that_would_last_for_long_is_misjudged(spent_s: float, done: int, left: int, misjudged: bool) -> None:
+    assert host_rules.is_misjudged(spent_s, done, left) is misjudged
+
+
+@pytest.mark.parametrize(
     ("times", "seconds", "has_answered", "hopeless"),
     [(2, 60, False, False), (3, 4, False, False), (3, 5, False, True), (9, 90, True, False), (10, 60, True, True)],
 )
