@@ -38,7 +38,7 @@ class PostgresStack(Stack):
 
     def make_database(self) -> None:
         if self.rows("SELECT to_regclass('crawler_crawl') AS found") == [{"found": None}]:
-            self.run("python", "manage.py", "migrate", "--verbosity", "0")
+            self.run("python", "manage.py", "migrate", "--verbosity", "0", "--skip-checks")
         with self.connect() as connection:
             connection.execute("TRUNCATE crawler_crawl CASCADE")
             connection.execute("UPDATE crawler_installation SET database_id = %s", [DATABASE_ID])

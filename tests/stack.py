@@ -251,7 +251,7 @@ def new_database() -> bytes:
 
 def _migrated(folder: Path) -> Path:
     variables = {**os.environ, "CRAWLER_DATA_DIR": str(folder), "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"]
     subprocess.run(command, cwd=ROOT, env=variables, check=True, timeout=120)
     with closing(sqlite3.connect(folder / "db.sqlite3")) as database, database:
         database.execute("UPDATE crawler_installation SET database_id = ?", [DATABASE_ID.hex])

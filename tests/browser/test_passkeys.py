@@ -24,7 +24,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterato
         DJANGO_SETTINGS_MODULE="tests.quick_passwords",
     )
     try:
-        stack.run("python", "manage.py", "migrate")
+        stack.run("python", "manage.py", "migrate", "--skip-checks")
         stack.within(lambda: User.objects.create_user("ann", "ann@example.com", PASSWORD))
         stack.spawn("gunicorn", "settings.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket")
         stack.wait_for(lambda: answers(port))

@@ -30,7 +30,7 @@ from crawler.core.extraction.rules import FieldRule
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.placement import placed
 from crawler.core.urls.normalise import origin_of
-from crawler.crawls import change, control, delete, kept_extraction, reconcile, retry
+from crawler.crawls import change, control, delete, kept_extraction, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.encryption import seal
@@ -135,9 +135,6 @@ class Actor:
 
     def wait(self, seconds: float) -> None:
         self._clock.pass_by(seconds)
-
-    def survey(self) -> None:
-        reconcile.scan()
 
     def pause(self) -> None:
         control.pause(_crawl())

@@ -12,7 +12,6 @@ from crawler.management import usage
 from tests.argument_table import table
 
 ROOT = Path(__file__).resolve().parents[2]
-SEE_HELP = "(see bin/crawl --help)"
 SLOW = ("django", "msgspec", "ada_url", "redis", "settings")
 
 

@@ -13,8 +13,6 @@ from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.bench import Bench, Hands
 
-LIFELINE = "wake the running crawls when a worker starts"
-
 
 def planted() -> list[str]:
     registry = StartedJobRegistry("crawl", connection=queues.connection())

@@ -1,6 +1,5 @@
 """A result leads to pages: links one deeper, redirect targets one hop on, limits closed at once."""
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -67,9 +66,6 @@ def test_parameters_are_dropped_from_links_and_redirects() -> None:
 def test_a_redirect_to_the_same_page_with_a_session_id_is_followed_as_it_is() -> None:
     (page,) = found(Place(1, 0, url=f"{START}a"), redirect_to=f"{START}a?PHPSESSID=1")
     assert page.url == f"{START}a?PHPSESSID=1"
-
-
-TODAY = date(2026, 11, 21)
 
 
 def test_links_beyond_the_depth_limit_are_closed_at_once() -> None:

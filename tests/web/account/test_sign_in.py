@@ -86,7 +86,7 @@ def served(
     )
     stack.redis.flushall()
     try:
-        stack.run("python", "manage.py", "migrate")
+        stack.run("python", "manage.py", "migrate", "--skip-checks")
         stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
         stack.wait_for(lambda: answers(int(address.rpartition(":")[2])))
         yield stack, f"http://{address}"
