@@ -8,18 +8,20 @@ from crawler import conf
 from crawler.clock import Clock
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
-from crawler.core.politeness.host_rules import BUSY_STATUSES, Refusal, Throttle
+from crawler.core.politeness.host_rules import BUSY_STATUSES, Refusal
 from crawler.core.protocol.messages import PageResult
 from crawler.core.urls.normalise import key_of
 from crawler.fetcher.connection_slot import END_MARGIN_S, ConnectionSlot
 from crawler.frontier.host_limiter import POLICY_RECHECK_S, HostLimiter, HostPolicy, SlotResult
 from crawler.frontier.host_state import HostStates
+from crawler.frontier.host_throttle import HostThrottles, ResponseTimes
 from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import sleep
 from crawler.queueing import queues
 
 BEGIN_MARGIN_S = 2.5  # a request is begun only while the slot is valid for longer than this, else it is taken again
 SLOT_RETRY_S = 0.25  # between two attempts to get a lost slot again
+REPORT_S = 1.0  # between two reports of response times
 
 
 @dataclass(frozen=True)
@@ -30,33 +32,36 @@ class RateLimited:
 
 
 class ResponseReport:
-    """What responses say about a host; told to the throttle at times, since that costs a call of Redis."""
+    """What responses say about a host; told to the throttle about every second, since that costs a call of Redis."""
 
-    def __init__(self, host_states: HostStates, host: str, crawl: str, now: Clock) -> None:
-        self.host_states, self._host, self._crawl, self._now = host_states, host, crawl, now
-        self.responses, self._seconds = 0, 0.0  # not reported yet
-        self._is_unthrottled = False  # the throttle is known to do nothing
+    def __init__(self, throttles: HostThrottles, host: str, crawl: str, now: Clock) -> None:
+        self._throttles, self._host, self._crawl, self._now = throttles, host, crawl, now
+        self.times = ResponseTimes()  # not reported yet
+        self._sent_at = now()
 
     def add(self, seconds: float) -> None:
-        self.responses += 1
-        self._seconds += seconds
+        now = self._now()
+        self.times.add(seconds, now)
+        if now - self._sent_at >= REPORT_S:
+            self.send()
 
-    def note_trouble(self, *, has_answered: bool) -> float:
-        """The delay of the host after it."""
+    def note_failure(self, seconds: float, status: int | None, connections: int) -> float:
+        """The throttle's delay after it."""
         self.send()
-        self._is_unthrottled = False
-        follow, now = host_rules.after_trouble, self._now()
-        return self.host_states.observe(self._host, follow, now, crawl=self._crawl, has_answered=has_answered).delay
+        throttle = self._throttles.note_failure(
+            self._host,
+            seconds=seconds,
+            connections=connections,
+            status=status,
+            now=self._now(),
+            crawl=self._crawl,
+        )
+        return throttle.delay
 
     def send(self) -> None:
-        answers, self.responses = self.responses, 0
-        seconds, self._seconds = self._seconds, 0.0
-        if not answers:
-            return
-        mean = seconds / answers
-        if mean > host_rules.COMFORT_S or not self._is_unthrottled:
-            known = self.host_states.observe_responses(self._host, mean, answers, self._now(), self._crawl)
-            self._is_unthrottled = known == Throttle()
+        times, self.times, self._sent_at = self.times, ResponseTimes(), self._now()
+        if times.responses:
+            self._throttles.note_responses(self._host, times, self._sent_at, self._crawl)
 
 
 class HostSlot:
@@ -77,7 +82,8 @@ class HostSlot:
     ) -> None:
         self._limiter, self._host, self._now = limiter, host, now
         self._slot = ConnectionSlot(limiter, host, holder, policy, now, monotonic)
-        self._report = ResponseReport(host_states, host, policy.crawl, now)
+        self._report = ResponseReport(host_states.throttles, host, policy.crawl, now)
+        self._host_states = host_states
         self._chosen_delay = self._delay = policy.delay
         self.next_at = 0.0
         self._checked_at = 0.0  # when the limiter was last asked
@@ -159,12 +165,12 @@ class HostSlot:
 
     def has_answered(self) -> bool:
         """Whether the host has responded within the last day."""
-        states = self._report.host_states
-        return self._report.responses > 0 or states.read([self._host], self._now())[self._host].has_answered
+        known = self._host_states.read([self._host], self._now())[self._host]
+        return self._report.times.responses > 0 or known.has_answered
 
     def note_crawl_delay(self, seconds: float) -> None:
         """What the host's robots.txt asks for."""
-        self._report.host_states.note_crawl_delay(self._host, seconds)
+        self._host_states.note_crawl_delay(self._host, seconds)
         delay = host_rules.host_delay(self._chosen_delay, seconds)
         if delay > self._slot.policy.delay:
             self._slot.policy = replace(self._slot.policy, delay=delay)
@@ -192,8 +198,10 @@ class HostSlot:
 
     def record_outcome(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
         """Record the outcome of a request for the throttle."""
-        if host_rules.is_trouble(outcome, http_status):
-            self._delay = self._report.note_trouble(has_answered=http_status is not None)
+        if host_rules.is_failure(outcome, http_status):
+            if http_status is not None:
+                self._host_states.note_response(self._host)
+            self._delay = self._report.note_failure(seconds, http_status, self._slot.policy.connections)
             self._checked_at = 0.0
         elif http_status is not None:
             self._report.add(seconds)

@@ -9,14 +9,17 @@ from typing import Any, cast
 from redis import Redis
 from redis.client import Pipeline
 
-from crawler.core.politeness.host_rules import HALF_LIFE_S, HostStop, Refusal, after_refusal
+from crawler.core.politeness.host_rules import HostStop, Refusal, after_refusal
+from crawler.core.politeness.throttle import FORGET_S, START
 from crawler.frontier import keys, scripts
-from crawler.frontier.host_state import HOST_STATE_TTL_S, STOP_FIELDS, stop_from
+from crawler.frontier.host_state import STOP_FIELDS, stop_from
+from crawler.frontier.host_throttle import HOST_STATE_TTL_S, THROTTLE_FIELDS
 
 POLICY_RECHECK_S = 0.05  # a slice without a delay checks again after this whether there is one by now
 MAX_GRANT_HOLD_S = 10.0  # a grant whose request was not sent after this is void
 TRIAL_TIMEOUT_S = 15.0  # after a stop, the slice that tries one page is waited for this long
 TRIAL_POLL_S = 0.25  # between two checks of its result
+EXCESS_POLL_S = 0.25  # a holder that is one too many, because the limit has fallen, asks again after this
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class HostLimiter:
         args = [holder, policy.crawl, now, now + self.slot_seconds, policy.delay, policy.connections, POLICY_RECHECK_S]
         met = keys.CrawlKeys(policy.crawl).met
         where = [keys.host_slots(host), keys.host_policies(host), keys.host(host), met]
-        return scripts.run(redis, "host_slot", where, [*args, host, HOST_STATE_TTL_S])
+        args += [host, HOST_STATE_TTL_S, 1 if policy.throttled else 0, START, FORGET_S]
+        return scripts.run(redis, "host_slot", where, [*args, *THROTTLE_FIELDS])
 
     def release_slot(self, host: str, holder: str) -> None:
         self._redis.zrem(keys.host_slots(host), holder)
@@ -75,8 +79,8 @@ class HostLimiter:
         delay, the holder of a grant must call `note_sent`."""
         throttled = 1 if policy.throttled else 0
         args = [holder, policy.crawl, now, policy.delay, policy.connections, throttled, self.slot_seconds]
-        args += [MAX_GRANT_HOLD_S, POLICY_RECHECK_S, HALF_LIFE_S, TRIAL_TIMEOUT_S, TRIAL_POLL_S]
-        where = [keys.host(host), keys.host_policies(host)]
+        args += [MAX_GRANT_HOLD_S, POLICY_RECHECK_S, FORGET_S, TRIAL_TIMEOUT_S, TRIAL_POLL_S, EXCESS_POLL_S]
+        where = [keys.host(host), keys.host_policies(host), keys.host_slots(host)]
         granted, next_at, delay, on_trial = scripts.run(self._redis, "host_grant", where, args)
         return Grant(granted == 1, float(next_at), float(delay), on_trial == 1)
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from redis import Redis
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.politeness.host_rules import HostStop, Throttle, after_responses, after_silence, usual_seconds
+from crawler.core.politeness.host_rules import HostStop
+from crawler.core.politeness.throttle import Throttle
 from crawler.frontier import keys
+from crawler.frontier.host_throttle import HOST_STATE_TTL_S, HostThrottles, decode_throttle
 from crawler.frontier.keys import CrawlKeys
 
-HOST_STATE_TTL_S = 24 * 3600
-MIN_RESPONSE_TIME_CHANGE = 0.25  # relative; a smaller change of the response time is not stored
-
 STOP_FIELDS = ["until", "stop_status", "stops", "stop_page", "refusals"]
-_FIELDS = ["crawl_delay", "delay", "delay_at", "troubles", "answered", "seconds", "usual", "probe_until"]
+_FIELDS = ["crawl_delay", "throttle", "answered", "probe_until"]
 
 
 @dataclass(frozen=True)
@@ -29,16 +28,19 @@ class HostState:
     has_answered: bool = False  # responded within the last day
     stop: HostStop = field(default_factory=HostStop)
     probe_until: float = 0.0  # epoch seconds; after a stop, one page is tried until then
-    response_s: float | None = None  # recent response time in seconds
-    usual_s: float | None = None  # usual response time, see `usual_seconds`
+
+    @property
+    def response_s(self) -> float | None:
+        """Recent response time in seconds."""
+        return self.throttle.seconds or None
 
 
 class HostStates:
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+        self._redis, self.throttles = redis, HostThrottles(redis)
 
     def read(self, hosts: Sequence[str], now: float) -> dict[str, HostState]:
-        """The state at `now` (epoch seconds): the throttle decays with time."""
+        """The state at `now` (epoch seconds)."""
         with self._redis.pipeline(transaction=False) as pipe:
             for host in hosts:
                 pipe.hmget(keys.host(host), _FIELDS + STOP_FIELDS)
@@ -46,72 +48,27 @@ class HostStates:
         return {host: _host_state(fields, now) for host, fields in zip(hosts, answers, strict=True)}
 
     def note_crawl_delay(self, host: str, seconds: float) -> None:
+        self._note(host, "crawl_delay", seconds)
+
+    def note_response(self, host: str) -> None:
+        """It responded, if only with a failure."""
+        self._note(host, "answered", 1)
+
+    def _note(self, host: str, name: str, value: float) -> None:
         with self._redis.pipeline() as pipe:
-            _write(pipe, host, {"crawl_delay": seconds})
+            pipe.hset(keys.host(host), name, str(value))
+            pipe.expire(keys.host(host), HOST_STATE_TTL_S)
             pipe.execute()
-
-    def observe(
-        self,
-        host: str,
-        follow: Callable[[Throttle], Throttle],
-        now: float,
-        *,
-        crawl: str,
-        has_answered: bool,
-    ) -> Throttle:
-        """Update the host's throttle. Of two concurrent updates one may be lost: the next one corrects that."""
-        known = self.read([host], now)[host]
-        throttle = follow(known.throttle)
-        self._note(host, known, throttle, now, crawl, {"answered": 1} if has_answered else {})
-        return throttle
-
-    def observe_responses(self, host: str, mean_seconds: float, responses: int, now: float, crawl: str) -> Throttle:
-        """The same after so many responses, with the host's response times."""
-        known = self.read([host], now)[host]
-        usual = usual_seconds(known.usual_s, mean_seconds)
-        throttle = after_responses(known.throttle, mean_seconds, responses, usual)
-        times: dict[Any, Any] = {"answered": 1}
-        if not _is_about(known.response_s, mean_seconds):
-            times["seconds"] = mean_seconds
-        if known.usual_s is None or usual < known.usual_s or throttle.delay > 0:
-            times["usual"] = usual
-        self._note(host, known, throttle, now, crawl, times)
-        return throttle
-
-    def _note(
-        self, host: str, known: HostState, throttle: Throttle, now: float, crawl: str, fields: dict[Any, Any]
-    ) -> None:
-        is_news = fields.keys() - {"answered"} or ("answered" in fields and not known.has_answered)
-        if throttle != known.throttle or is_news:
-            fields |= {"delay": throttle.delay, "delay_at": now, "troubles": throttle.troubles}
-            with self._redis.pipeline() as pipe:
-                _write(pipe, host, fields)
-                if throttle.delay:
-                    pipe.sadd(CrawlKeys(crawl).met, host)
-                    pipe.expire(CrawlKeys(crawl).met, HOST_STATE_TTL_S)
-                pipe.execute()
-
-
-def _write(pipe: Redis, host: str, fields: dict[Any, Any]) -> None:
-    pipe.hset(keys.host(host), mapping=fields)
-    pipe.expire(keys.host(host), HOST_STATE_TTL_S)
-
-
-def _is_about(known: float | None, seconds: float) -> bool:
-    return known is not None and abs(seconds - known) <= MIN_RESPONSE_TIME_CHANGE * known
 
 
 def _host_state(fields: list[bytes | None], now: float) -> HostState:
-    crawl_delay, delay, delay_at, troubles, answered, seconds, usual, probe_until, *stop = fields
-    learned = Throttle(float(delay or 0), int(troubles or 0))
+    crawl_delay, throttle, answered, probe_until, *stop = fields
     return HostState(
         crawl_delay=float(crawl_delay) if crawl_delay else None,
-        throttle=after_silence(learned, now - float(delay_at or now)),
+        throttle=decode_throttle(throttle, now),
         has_answered=bool(answered),
         stop=stop_from(stop),
         probe_until=float(probe_until or 0),
-        response_s=float(seconds) if seconds else None,
-        usual_s=float(usual) if usual else None,
     )
 
 

@@ -16,6 +16,7 @@ from crawler.core.protocol.retries import lanes_of
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_state import STOP_FIELDS, HostState, HostStates
+from crawler.frontier.host_throttle import THROTTLE_FIELDS
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import decode_member
@@ -23,7 +24,7 @@ from crawler.frontier.results import Mark, TickEnd
 
 # What delays a host over all crawls: its state, the crawls that use its slots, and the end of its waits.
 
-_WAIT_FIELDS = [*STOP_FIELDS, "probe", "probe_until", "delay", "delay_at", "troubles"]
+_WAIT_FIELDS = [*STOP_FIELDS, "probe", "probe_until", *THROTTLE_FIELDS]
 """Fields of a host that make it wait. Its Crawl-delay is not among them: the site asked for that."""
 
 

@@ -61,16 +61,17 @@ def update_paces(context: TickContext, hosts: Iterable[str]) -> None:
 
 
 def _was_asked(state: HostState) -> bool:
-    return state.has_answered or state.throttle.troubles > 0
+    return state.has_answered or state.throttle.failures > 0
 
 
 def _pace(options: CrawlOptions, state: HostState) -> Pace:
     delay = host_rules.chosen_delay(options.delay, options.per_minute)
     if options.obey_robots:
         delay = host_rules.host_delay(delay, state.crawl_delay)
+    connections = options.concurrency
     if options.throttle:
-        delay = max(delay, state.throttle.delay)
-    return host_rules.pace_of(delay, options.concurrency, state.response_s, has_answered=state.has_answered)
+        delay, connections = max(delay, state.throttle.delay), state.throttle.allowed(connections)
+    return host_rules.pace_of(delay, connections, state.response_s, has_answered=state.has_answered)
 
 
 def context_of(crawl: Crawl, collector: int = 0) -> TickContext:

@@ -323,6 +323,7 @@ class _Judge:
         trouble, attempts = tried
         options, manners, now = self._options, shared.state, self.seen.now
         others = [policy for crawl, policy in shared.policies.items() if crawl != self._crawl]
+        fewest = min([options.concurrency, *(policy.connections for policy in others)])
         look = HostTiming(
             rest_in=rest_in,
             due_in=due_in,
@@ -334,7 +335,7 @@ class _Judge:
             throttle=manners.throttle.delay if options.throttle else 0.0,
             others=max((policy.delay for policy in others), default=0.0),
             connections=shared.connections,
-            allowed=min([options.concurrency, *(policy.connections for policy in others)]),
+            allowed=manners.throttle.allowed(fewest) if options.throttle else fewest,
             robots_asked=options.obey_robots and self._robots.is_being_fetched(origins_of(host)),
             robots_unreachable=due_in > 0 and self._lacks_robots(host),
             is_new=attempts == 0,

@@ -169,6 +169,7 @@ def _work_at(
     next_at = max(state.stop.until, seen.asked_at + delay if seen.asked_at is not None and delay > 0 else 0.0)
     is_tried = all(lane.is_of_suspects or lane.is_unresponsive for lane in lanes) or state.stop.stops > 0
     fewest = min([options.concurrency, *(policy.connections for policy in seen.policies.values())])
+    fewest = state.throttle.allowed(fewest) if options.throttle else fewest
     queued = sum(lane.pages for lane in lanes) if next_at <= now + HORIZON_S else 0
     return HostWork(
         crawl=crawl,

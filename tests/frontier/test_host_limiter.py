@@ -5,8 +5,11 @@ import time
 import pytest
 from redis import Redis
 
-from crawler.core.politeness.host_rules import HALF_LIFE_S, Refusal, Throttle, after_trouble
+from crawler.core.politeness.host_rules import Refusal
+from crawler.core.politeness.throttle import FORGET_S, Throttle
+from crawler.frontier import keys
 from crawler.frontier.host_limiter import (
+    EXCESS_POLL_S,
     MAX_GRANT_HOLD_S,
     POLICY_RECHECK_S,
     TRIAL_POLL_S,
@@ -204,8 +207,10 @@ def test_a_page_that_is_refused_on_trial_allows_the_next_one(limiter: HostLimite
 
 
 def trouble(redis: Redis, crawl: str, times: int = 8) -> None:
+    """Failures in a row, each of a request sent after the one before."""
+    throttles = HostStates(redis).throttles
     for _ in range(times):
-        HostStates(redis).observe(HOST, after_trouble, NOW, crawl=crawl, has_answered=False)
+        throttles.note_failure(HOST, seconds=0.0, connections=4, status=None, now=NOW, crawl=crawl)
 
 
 def test_the_throttle_counts_for_those_who_want_it(limiter: HostLimiter, redis: Redis) -> None:
@@ -214,9 +219,54 @@ def test_the_throttle_counts_for_those_who_want_it(limiter: HostLimiter, redis: 
     assert limiter.request_grant(HOST, "b", HostPolicy("another", throttled=False), NOW).delay == 0.0
 
 
-def test_the_throttle_s_delay_halves_with_time(limiter: HostLimiter, redis: Redis) -> None:
+def test_the_throttle_is_forgotten_without_news(limiter: HostLimiter, redis: Redis) -> None:
     trouble(redis, "a-crawl")
-    assert limiter.request_grant(HOST, "a", TWO, NOW + 2 * HALF_LIFE_S).delay == 8.0
+    assert limiter.request_grant(HOST, "a", TWO, NOW + FORGET_S).delay == 4.0
+    assert limiter.request_grant(HOST, "a", TWO, NOW + FORGET_S + 1).delay == 0.0
+    limiter.take_slot(HOST, "a", TWO, NOW + FORGET_S + 1)
+    assert limiter.take_slot(HOST, "b", TWO, NOW + FORGET_S + 1)
+
+
+def limit(redis: Redis, connections: int) -> None:
+    redis.hset(keys.host(HOST), mapping={"limit": connections, "delay_at": NOW})
+
+
+def test_no_more_holders_enter_than_the_throttle_allows(limiter: HostLimiter, redis: Redis) -> None:
+    assert limiter.take_slot(HOST, "a", TWO, NOW)
+    limit(redis, 1)
+    assert not limiter.take_slot(HOST, "b", TWO, NOW)
+    assert limiter.take_slot(HOST, "b", HostPolicy("another", connections=2, throttled=False), NOW)
+
+
+def test_of_holders_that_are_too_many_by_now_some_wait_until_others_have_left(
+    limiter: HostLimiter, redis: Redis
+) -> None:
+    names = ["a:1", "a:2", "b:3"]
+    four = HostPolicy("a-crawl", connections=4)
+    for name in names:
+        limiter.take_slot(HOST, name, four, NOW)
+    limit(redis, 1)
+    grants = {name: limiter.request_grant(HOST, name, four, NOW) for name in names}
+    (first,) = [name for name, grant in grants.items() if grant.granted]
+    assert {grant.next_at for name, grant in grants.items() if name != first} == {NOW + EXCESS_POLL_S}
+    limiter.release_slot(HOST, first)
+    assert [limiter.request_grant(HOST, name, four, NOW).granted for name in names if name != first].count(True) == 1
+
+
+def test_holders_that_are_too_many_are_chosen_over_all_crawls(limiter: HostLimiter, redis: Redis) -> None:
+    """By the ends of their names, which are random: a crawl whose id is the first is not preferred."""
+    crawls = ["a", "b", "c", "d"]
+    for crawl in crawls:
+        for number in range(4):
+            limiter.take_slot(HOST, f"{crawl}:{crawl}{number}", HostPolicy(crawl, connections=16), NOW)
+    limit(redis, 4)
+    granted = [
+        crawl
+        for crawl in crawls
+        for number in range(4)
+        if limiter.request_grant(HOST, f"{crawl}:{crawl}{number}", HostPolicy(crawl, connections=16), NOW).granted
+    ]
+    assert granted == crawls
 
 
 def test_a_new_crawl_of_a_host_that_no_other_crawls_starts_the_throttle_from_nothing(
@@ -237,9 +287,10 @@ def test_a_crawl_that_has_just_ended_does_not_count_as_one_beside_it(limiter: Ho
 
 def test_a_new_crawl_beside_others_tries_once_and_leaves_what_they_learned(limiter: HostLimiter, redis: Redis) -> None:
     limiter.take_slot(HOST, "a", HostPolicy("another", connections=2), NOW)
-    trouble(redis, "another")
+    trouble(redis, "another", times=1)
     assert limiter.take_slot(HOST, "b", TWO, NOW) is SlotResult.FIRST_TIME
-    assert HostStates(redis).read([HOST], NOW)[HOST].throttle == Throttle(32.0, 8)
+    known = HostStates(redis).read([HOST], NOW)[HOST].throttle
+    assert (known.connections, known.delay) == (2, 0.25)
 
 
 def test_a_crawl_is_new_to_a_host_once(limiter: HostLimiter, redis: Redis) -> None:
@@ -253,8 +304,8 @@ def test_a_crawl_is_new_to_a_host_once(limiter: HostLimiter, redis: Redis) -> No
 def test_a_crawl_that_met_the_host_s_trouble_itself_is_not_new_to_it(limiter: HostLimiter, redis: Redis) -> None:
     limiter.take_slot(HOST, "a", TWO, NOW)
     trouble(redis, TWO.crawl)
-    assert limiter.take_slot(HOST, "b", TWO, NOW) is SlotResult.TAKEN
-    assert limiter.request_grant(HOST, "b", TWO, NOW).delay == 32.0
+    assert limiter.take_slot(HOST, "a", TWO, NOW) is SlotResult.TAKEN
+    assert limiter.request_grant(HOST, "a", TWO, NOW).delay == 4.0
 
 
 def test_a_grant_before_the_clock_was_set_back_does_not_hold_up_others(limiter: HostLimiter) -> None:

@@ -4,7 +4,8 @@ import pytest
 from redis import Redis
 
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.politeness.host_rules import HostStop, Throttle, after_trouble
+from crawler.core.politeness.host_rules import HostStop
+from crawler.core.politeness.throttle import Throttle
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
@@ -35,7 +36,8 @@ def test_of_an_unknown_host_nothing_is_known(redis: Redis) -> None:
 def test_stop_throttle_and_probe_end_and_the_crawl_delay_stays(redis: Redis, clock: GivenClock) -> None:
     book, limiter = HostStates(redis), HostLimiter(redis, 10)
     book.note_crawl_delay(HOST, 5)
-    book.observe(HOST, after_trouble, clock.time, crawl="a-crawl", has_answered=True)
+    book.note_response(HOST)
+    book.throttles.note_failure(HOST, seconds=0.0, connections=4, status=503, now=clock.time, crawl="a-crawl")
     stop_host(redis, HOST, 3600, clock.time)
     redis.hset(keys.host(HOST), mapping={"probe": "x", "probe_until": clock.time + 9})
     seen = host_snapshots(redis, [HOST], clock.time)[HOST]

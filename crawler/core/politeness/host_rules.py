@@ -104,70 +104,10 @@ def slices_at_once(delay: float, concurrency: int) -> int:
     return 1 if delay >= 0.5 else concurrency
 
 
-# The automatic throttle, see `Throttle`.
-
-COMFORT_S = 1.0  # response time above which a host counts as slow, if it is usually faster
-SLOWER = 2.0  # times its usual response time, above which any other counts as slow
-USUAL_GROWTH = 1.05  # by which the usual response time grows with each report of a slower one
-FIRST_BACKOFF_S = 0.25  # one busy page should not slow down a whole site
-MAX_THROTTLE_S = 60.0
-NEGLIGIBLE_S = 0.05
-RECOVERY_S = 1.0
-HALF_LIFE_S = 600.0
 BUSY_STATUSES = frozenset({429, 503})
 
 
-@dataclass(frozen=True)
-class Throttle:
-    """The delay the throttle adds at a host, by four rules. T is the mean response time, U the usual one:
-
-    1. Responses move the delay towards max(0, T - max(COMFORT_S, SLOWER * U)): half of the way down each time, up to it
-       at once. So a host that always takes two seconds gets no delay: it is not our requests that slow it down. After
-       the first response at most RECOVERY_S are left above it, so a recovered host is at full speed after six
-       responses, two seconds.
-    2. Trouble (no response, 429 or 503) number n in a row makes it at least FIRST_BACKOFF_S * 2^(n-1).
-    3. It never exceeds MAX_THROTTLE_S; below NEGLIGIBLE_S it is 0.
-    4. Without news it halves every HALF_LIFE_S, and one trouble is forgotten.
-
-    Rule 1 is Scrapy's AutoThrottle without its target concurrency, which the limit on connections replaces; that a host
-    is compared with itself is from TCP Vegas (Brakmo and Peterson, 1995). Rule 2 is the back-off of RFC 6298, 5.5. The
-    first request of a crawl to a host ignores this delay, see `frontier.host_limiter`: it may be out of date.
-    """
-
-    delay: float = 0.0  # minimum seconds between two requests
-    troubles: int = 0  # in a row
-
-
-def usual_seconds(known: float | None, mean_seconds: float) -> float:
-    """The usual response time after a report: the shortest, which grows slowly, so that a lasting change is learnt."""
-    return mean_seconds if known is None else min(mean_seconds, known * USUAL_GROWTH)
-
-
-def after_responses(throttle: Throttle, mean_seconds: float, responses: int, usual: float | None = None) -> Throttle:
-    """After `responses` responses that took `mean_seconds` each, of a host that usually takes `usual` seconds (None =
-    not known)."""
-    target = max(0.0, mean_seconds - max(COMFORT_S, SLOWER * (usual or 0.0)))
-    beyond = (throttle.delay - target) / 2**responses
-    return Throttle(_bounded(target + min(max(beyond, 0.0), RECOVERY_S)))
-
-
-def after_trouble(throttle: Throttle) -> Throttle:
-    troubles = throttle.troubles + 1
-    return Throttle(min(MAX_THROTTLE_S, max(throttle.delay, FIRST_BACKOFF_S * 2.0 ** min(troubles - 1, 16))), troubles)
-
-
-def after_silence(throttle: Throttle, seconds: float) -> Throttle:
-    """After so many seconds without news of the host."""
-    half_lives = max(0.0, seconds) / HALF_LIFE_S
-    delay = _bounded(throttle.delay * 0.5**half_lives)
-    return Throttle(delay, max(0, throttle.troubles - int(half_lives)) if delay else 0)
-
-
-def _bounded(delay: float) -> float:
-    return 0.0 if delay < NEGLIGIBLE_S else min(delay, MAX_THROTTLE_S)
-
-
-def is_trouble(outcome: Outcome, http_status: int | None) -> bool:
+def is_failure(outcome: Outcome, http_status: int | None) -> bool:
     """Whether the host should get fewer requests for a while. A 5xx other than 503 is often the fault of one page."""
     return http_status in BUSY_STATUSES or outcome.entry.retry is Retry.ALWAYS
 

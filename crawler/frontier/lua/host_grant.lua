@@ -3,10 +3,13 @@
 -- grant reports it (`host_sent`), and until then no other holder gets one: so a holder that is slow in between causes no
 -- request too soon after its own.
 -- After a stop (`core.politeness.host_rules`) the host is on trial: one holder asks, and the others wait for the result.
--- KEYS: host, its policies
+-- Of more holders than the throttle's limit, which has fallen since they came, some wait: always the same, until others
+-- have left. They are chosen by the ends of their names, so that no crawl is preferred.
+-- KEYS: host, its policies, its slots
 -- ARGV: holder, crawl, now, delay, connections, 1 = the automatic throttle counts, seconds a policy is kept,
 --       seconds a grant's holder is waited for, seconds after which a holder without a delay checks for a new policy,
---       seconds after which the throttle's delay has halved, seconds a trial is waited for, seconds between two checks of it
+--       seconds after which the throttle is forgotten, seconds a trial is waited for, seconds between two checks of it,
+--       seconds after which a holder that is one too many asks again
 -- Returns {granted 1 or 0, epoch seconds when to ask again, delay that counts, 1 = on trial}, the middle two as text.
 -- Uses: host_policy
 -- Uses: late_call
@@ -15,10 +18,18 @@ local holder, now = ARGV[1], not_late(tonumber(ARGV[3]))
 local delay, _, is_longer = strictest_policy(policies, ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5]), now, tonumber(ARGV[7]))
 if is_longer then announce(host, now + tonumber(ARGV[9])) end  -- robots.txt asks for one, and was just asked for
 local known = redis.call('HMGET', host, 'until', 'pending', 'pending_until', 'sent', 'delay', 'delay_at', 'stops',
-  'probe', 'probe_until')
-if ARGV[6] == '1' and known[5] then
-  local silence = math.max(0, now - tonumber(known[6] or now))
-  delay = math.max(delay, tonumber(known[5]) * 0.5 ^ (silence / tonumber(ARGV[10])))
+  'probe', 'probe_until', 'limit')
+local is_throttled = ARGV[6] == '1' and now - tonumber(known[6] or now) <= tonumber(ARGV[10])
+if is_throttled and known[5] then delay = math.max(delay, tonumber(known[5])) end
+local function is_one_too_many(limit)
+  if redis.call('ZCARD', KEYS[3]) <= limit then return false end
+  local names = redis.call('ZRANGE', KEYS[3], 0, -1)
+  for i, name in ipairs(names) do names[i] = string.reverse(name) end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    if name == string.reverse(holder) then return i > limit end
+  end
+  return false
 end
 -- A time further off than any that is written was written before Redis's clock was set back.
 local function lies_ahead(moment, at_most) return moment and tonumber(moment) > now + at_most + 2 end
@@ -37,6 +48,7 @@ if tonumber(known[1] or '0') > now then return answer(0, tonumber(known[1])) end
 if on_trial == 1 and known[8] and known[8] ~= holder and tonumber(known[9]) > now then
   return answer(0, math.min(tonumber(known[9]), now + tonumber(ARGV[12])))
 end
+if is_throttled and known[10] and is_one_too_many(tonumber(known[10])) then return answer(0, now + tonumber(ARGV[13])) end
 if delay <= 0 then
   try()
   return answer(1, now)

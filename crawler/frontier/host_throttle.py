@@ -1,0 +1,127 @@
+"""The throttle of a host, shared by all workers and crawls: what their responses say, and what follows from it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, cast
+
+from redis import Redis
+from redis.client import Pipeline
+
+from crawler.core.politeness import throttle as rules
+from crawler.core.politeness.throttle import Level, Throttle, Window
+from crawler.frontier import keys, scripts
+from crawler.frontier.keys import CrawlKeys
+
+HOST_STATE_TTL_S = 24 * 3600
+
+WINDOW_FIELDS = ["since", "responses", "logs", "squares"]
+THROTTLE_FIELDS = ["throttle", "limit", "delay", "delay_at", "changed_at", *WINDOW_FIELDS]
+"""Those that the Lua files read are also in the first one."""
+
+
+@dataclass
+class ResponseTimes:
+    """Those of responses that were not reported yet."""
+
+    responses: int = 0
+    logs: float = 0.0  # sum of the logarithms of seconds
+    squares: float = 0.0  # sum of the squares of these
+    began: float = math.inf  # epoch seconds when the first request was sent
+
+    def add(self, seconds: float, now: float) -> None:
+        log = math.log(max(seconds, 0.001))
+        self.responses, self.logs, self.squares = self.responses + 1, self.logs + log, self.squares + log * log
+        self.began = min(self.began, now - seconds)
+
+
+class HostThrottles:
+    """`crawl`: which crawl asks; it knows the throttle of a host from then on, see `CrawlKeys.met`."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    def note_responses(self, host: str, times: ResponseTimes, now: float, crawl: str) -> Throttle:
+        """Responses that are no failures."""
+        args = [now, repr(times.began), times.responses, repr(times.logs), repr(times.squares), HOST_STATE_TTL_S]
+        raw, *window, slots = scripts.run(self._redis, "host_responses", [keys.host(host), keys.host_slots(host)], args)
+        known = decode_throttle(raw, now)
+        if not known.failures and not rules.is_full(known, _window(window), now):
+            return known
+
+        def follow(known: Throttle, window: Window) -> tuple[Throttle, bool]:
+            if not rules.is_full(known, window, now):
+                return rules.after_responses(known, 0, now), False
+            known = rules.after_responses(known, window.responses, now)
+            return rules.after_window(known, window, max(1, slots), now), True
+
+        return self._update(host, follow, now, crawl)
+
+    def note_failure(
+        self, host: str, *, seconds: float, connections: int, status: int | None, now: float, crawl: str
+    ) -> Throttle:
+        """No response after so many seconds (`status` None), or a 429 or 503, with so many connections allowed."""
+
+        def follow(known: Throttle, _: Window) -> tuple[Throttle, bool]:
+            if not rules.counts(known, now - seconds):
+                return known, False
+            return rules.after_failure(known, connections, status, now), False
+
+        return self._update(host, follow, now, crawl)
+
+    def _update(
+        self, host: str, follow: Callable[[Throttle, Window], tuple[Throttle, bool]], now: float, crawl: str
+    ) -> Throttle:
+        """`follow` returns the throttle, and whether the window ended."""
+        key, met = keys.host(host), CrawlKeys(crawl).met
+
+        def update(pipe: Pipeline) -> Throttle:
+            raw, *window = cast(list[bytes | None], pipe.hmget(key, ["throttle", *WINDOW_FIELDS]))
+            known = decode_throttle(raw, now)
+            throttle, has_ended = follow(known, _window(window))
+            pipe.multi()
+            if throttle != known:
+                pipe.hset(key, mapping=_stored(throttle, now))
+            if has_ended:
+                pipe.hset(key, mapping={"since": repr(now), "responses": 0, "logs": 0, "squares": 0})
+            pipe.expire(key, HOST_STATE_TTL_S)
+            if throttle.is_slowed:
+                pipe.sadd(met, host)
+                pipe.expire(met, HOST_STATE_TTL_S)
+            return throttle
+
+        # Its type says that the function returns nothing, although this flag makes it return what the function does.
+        return cast(Throttle, self._redis.transaction(update, key, value_from_callable=True))  # type: ignore[arg-type]
+
+
+def _window(raw: Sequence[Any]) -> Window:
+    since, responses, logs, squares = raw
+    return Window(float(since or 0), int(responses or 0), float(logs or 0), float(squares or 0))
+
+
+def _stored(throttle: Throttle, now: float) -> dict[Any, Any]:
+    known = {name: value for name, value in asdict(throttle).items() if value != _DEFAULTS[name]}
+    known["levels"] = [list(asdict(level).values()) for level in throttle.levels.values()]
+    return {
+        "throttle": json.dumps(known, separators=(",", ":")),
+        "limit": throttle.connections,
+        "delay": throttle.delay,
+        "delay_at": now,
+        "changed_at": repr(throttle.changed_at),
+    }
+
+
+def decode_throttle(raw: bytes | None, now: float) -> Throttle:
+    """What is stored, at this moment."""
+    if not raw:
+        return Throttle()
+    known = json.loads(raw)
+    levels = {level[0]: Level(*level) for level in known.pop("levels")}
+    # A later version may store more: its workers run beside those of this one.
+    return rules.after_silence(Throttle(**{k: v for k, v in known.items() if k in _DEFAULTS}, levels=levels), now)
+
+
+_DEFAULTS = {each.name: getattr(Throttle(), each.name) for each in fields(Throttle)}
