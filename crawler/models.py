@@ -95,6 +95,7 @@ class Crawl(models.Model):
     samples = models.JSONField(default=list)  # recent progress, see `core.protocol.progress`
     priorities = models.JSONField(default=list)  # of its pages, highest first
     flow = models.JSONField(null=True)  # pages in and out of late, see `core.protocol.flow`; NULL = none yet
+    slowed = models.JSONField(null=True)  # host -> how it was slowed down, at worst; NULL = none, or it is not over
     recent = models.JSONField(default=dict)  # the most recently closed pages, see `core.protocol.counters`
 
     class Meta:

@@ -169,7 +169,7 @@ class Frontier:
         keys = self.keys
         self.seen.clear()
         unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark, keys.proxies]
-        unused += [keys.early_results, *map(keys.of, registry.entries("crawl_keys", str))]
+        unused += [keys.slowed, keys.early_results, *map(keys.of, registry.entries("crawl_keys", str))]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

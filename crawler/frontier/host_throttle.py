@@ -12,7 +12,7 @@ from redis import Redis
 from redis.client import Pipeline
 
 from crawler.core.politeness import throttle as rules
-from crawler.core.politeness.throttle import Level, Throttle, Window
+from crawler.core.politeness.throttle import Level, Slowdown, Throttle, Window
 from crawler.frontier import keys, scripts
 from crawler.frontier.keys import CrawlKeys
 
@@ -76,25 +76,42 @@ class HostThrottles:
         self, host: str, follow: Callable[[Throttle, Window], tuple[Throttle, bool]], now: float, crawl: str
     ) -> Throttle:
         """`follow` returns the throttle, and whether the window ended."""
-        key, met = keys.host(host), CrawlKeys(crawl).met
+        key, met, slowed = keys.host(host), CrawlKeys(crawl).met, CrawlKeys(crawl).slowed
 
         def update(pipe: Pipeline) -> Throttle:
             raw, *window = cast(list[bytes | None], pipe.hmget(key, ["throttle", *WINDOW_FIELDS]))
             known = decode_throttle(raw, now)
             throttle, has_ended = follow(known, _window(window))
+            slowdown = Slowdown.of(throttle)
+            worst = _slowdown(pipe.hget(slowed, host)) if slowdown else None
             pipe.multi()
             if throttle != known:
-                pipe.hset(key, mapping=_stored(throttle, now))
+                pipe.hset(key, mapping=encoded_throttle(throttle, now))
             if has_ended:
                 pipe.hset(key, mapping={"since": repr(now), "responses": 0, "logs": 0, "squares": 0})
             pipe.expire(key, HOST_STATE_TTL_S)
-            if throttle.is_slowed:
+            if slowdown:
                 pipe.sadd(met, host)
                 pipe.expire(met, HOST_STATE_TTL_S)
+                if worst is None or slowdown.is_worse_than(worst):
+                    pipe.hset(slowed, host, json.dumps(asdict(slowdown)))
+                pipe.expire(slowed, HOST_STATE_TTL_S)
             return throttle
 
         # Its type says that the function returns nothing, although this flag makes it return what the function does.
         return cast(Throttle, self._redis.transaction(update, key, value_from_callable=True))  # type: ignore[arg-type]
+
+
+def slowed_hosts(redis: Redis, crawl: str, at_most: int) -> dict[str, Slowdown]:
+    """The hosts that were slowed down most while the crawl fetched from them, the worst first, each at its worst."""
+    raw = cast(dict[bytes, bytes], redis.hgetall(CrawlKeys(crawl).slowed))
+    found = [(host.decode(), Slowdown(**json.loads(value))) for host, value in raw.items()]
+    found.sort(key=lambda item: (item[1].connections, -item[1].delay, item[0]))
+    return dict(found[:at_most])
+
+
+def _slowdown(raw: Any) -> Slowdown | None:
+    return Slowdown(**json.loads(raw)) if raw else None
 
 
 def _window(raw: Sequence[Any]) -> Window:
@@ -102,7 +119,8 @@ def _window(raw: Sequence[Any]) -> Window:
     return Window(float(since or 0), int(responses or 0), float(logs or 0), float(squares or 0))
 
 
-def _stored(throttle: Throttle, now: float) -> dict[Any, Any]:
+def encoded_throttle(throttle: Throttle, now: float) -> dict[Any, Any]:
+    """The fields of the host that are stored for it."""
     known = {name: value for name, value in asdict(throttle).items() if value != _DEFAULTS[name]}
     known["levels"] = [list(asdict(level).values()) for level in throttle.levels.values()]
     return {

@@ -218,6 +218,11 @@ class CrawlKeys:
         return self._key("met")
 
     @property
+    def slowed(self) -> str:
+        """hash host -> JSON of a `Slowdown`: hosts that were slowed down during the crawl, at worst"""
+        return self._key("slowed")
+
+    @property
     def closing(self) -> str:
         """string "epoch seconds, pages discovered": when pages with a Retry-After close, while only those are left"""
         return self._key("closing")

@@ -194,6 +194,11 @@ class ReadyQueue:
         """Slices handed out and not complete; O(lanes that have one)."""
         return sum(map(int, cast(list[bytes], self._redis.hvals(self._keys.active))))
 
+    def lanes_out(self, at_most: int) -> list[str]:
+        """Lanes with slices that are handed out and not complete, some of them if there are more."""
+        out = cast(dict[bytes, bytes], self._redis.hgetall(self._keys.active))
+        return [lane.decode() for lane, slices in out.items() if int(slices) > 0][:at_most]
+
     def cursor(self, level: Level) -> int:
         """The last row of this level that was enqueued from the table; 0 = none."""
         raw = cast(bytes | None, self._redis.hget(self._keys.cursor, _field(level)))

@@ -24,6 +24,7 @@ from crawler.models import Crawl, Delivery
 from crawler.queueing.workers import live_workers
 from crawler.reports.diagnosis import STILL_SECONDS, waits_because
 from crawler.reports.diagnosis_facts import HoldCause, held
+from crawler.reports.host_load import load_of
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -168,7 +169,9 @@ class CrawlWait:
         if closed != self._closed:
             self._closed, self._moved_at, self._looked_at = closed, now, now
             self._short_since = None
-            self._show_reason("")
+            if now - self._reason_at >= REASON_INTERVAL_S:
+                self._reason_at = now
+                self._show_reason(load_of(crawl))
             return None
         if now - self._looked_at >= WORKER_CHECK_AFTER_S or self._short_since is not None:
             self._looked_at = now

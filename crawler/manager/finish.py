@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import asdict
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -11,12 +13,15 @@ from crawler import clock
 from crawler.core.protocol.completion import CompletionCheck, State, verdict
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import finalize
+from crawler.frontier.host_throttle import slowed_hosts
 from crawler.manager.context import TickContext
 from crawler.manager.dispatch import close_postponed
 from crawler.models import Crawl, Disagreement, Page
 from crawler.storage import queries
 
 log = logging.getLogger(__name__)
+
+MAX_SLOWED_HOSTS = 20  # that are kept for the receipt
 
 
 def finish_if_done(context: TickContext) -> CompletionCheck:
@@ -33,15 +38,20 @@ def finish_if_done(context: TickContext) -> CompletionCheck:
     if result is CompletionCheck.DISAGREE:
         _rebuild(context)
     if result is CompletionCheck.FINISH:
-        if not mark_finished(context.crawl):
+        if not mark_finished(context.crawl, _slowed(context)):
             return CompletionCheck.GO_ON  # kept open, or paused, cancelled or given new pages at this very moment
         crash_point("conclude: finished")
     return result
 
 
-def mark_finished(crawl: Crawl) -> bool:
+def _slowed(context: TickContext) -> dict[str, Any] | None:
+    hosts = slowed_hosts(context.frontier.redis, str(context.id), MAX_SLOWED_HOSTS)
+    return {host: asdict(slowdown) for host, slowdown in hosts.items()} or None
+
+
+def mark_finished(crawl: Crawl, slowed: dict[str, Any] | None = None) -> bool:
     """running -> finished while no page is open, with the outbox row, in one transaction; True if this call did it. Not
-    while the crawl is kept open."""
+    while the crawl is kept open. `slowed`: its hosts that were slowed down."""
     with transaction.atomic():
         # Locked by a separate statement: in PostgreSQL the update would wait for a transaction that opens pages, and
         # then decide by the table's content before it.
@@ -52,7 +62,7 @@ def mark_finished(crawl: Crawl) -> bool:
         changed = (
             Crawl.objects.filter(id=crawl.id, state=State.RUNNING)
             .filter(~Exists(open_page))
-            .update(state=State.FINISHED, finished_at=clock.now())
+            .update(state=State.FINISHED, finished_at=clock.now(), slowed=slowed)
         )
         if changed != 1:
             return False  # another got there first, or a page was opened meanwhile

@@ -9,8 +9,10 @@ from typing import assert_never
 from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import Shortage
 from crawler.core.politeness.host_rules import ConnectionUse, HostWait, WaitReason
+from crawler.core.politeness.throttle import Slowdown
 from crawler.core.protocol.holds import HoldReason
 from crawler.core.text.quantities import count, counted, duration
+from crawler.reports.slowdown_text import slowdown_reason
 
 _SHORTAGES = {
     Shortage.REDIS_FULL: ("Redis is full: it has used up its maxmemory", "Let it use more, or cancel crawls"),
@@ -92,7 +94,8 @@ def wait_text(wait: HostWait) -> str:
         case WaitReason.OTHERS:
             return f"{again} (another crawl keeps this delay)."
         case WaitReason.THROTTLE:
-            return f"{again} (slowed down, because it is slow or in trouble)."
+            slowdown = Slowdown.of(wait.throttle) if wait.throttle else None
+            return f"{again} (slowed down{f': {slowdown_reason(slowdown)}' if slowdown else ''})."
         case WaitReason.RETRY | WaitReason.LATER:
             is_later = wait.reason is WaitReason.LATER
             what = "the time of the next page comes" if is_later else "a page that failed is tried again"

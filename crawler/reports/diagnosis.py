@@ -33,6 +33,8 @@ from crawler.reports.diagnosis_facts import (
     robots_of,
 )
 from crawler.reports.explanation import explain
+from crawler.reports.host_load import load_of
+from crawler.reports.slowdown_text import load_text
 
 SHOWN_LATELY = 5  # disagreements
 STILL_SECONDS = 5.0  # without a closed page, after which the reason is shown with the progress
@@ -84,7 +86,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
         "site": crawl.site,
         "state": str(crawl.state),
         "at": moment(now),
-        "sentences": [*explain(facts), *oddities(robots), *proxies_left_out(crawl, now)],
+        "sentences": [*explain(facts), *_load(crawl), *oddities(robots), *proxies_left_out(crawl, now)],
         "open": {"count": facts.open_pages, "shown": _open_pages(crawl, rows, seen, now)},
         "redis": {"answers": seen is not None, "error": error},
         "workers": {queues.CRAWL: facts.crawl_workers, queues.FETCH: facts.fetch_workers} if seen else None,
@@ -101,6 +103,10 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
         },
         "disagreements": {"count": facts.disagreements, "newest": _disagreements(crawl)},
     }
+
+
+def _load(crawl: Crawl) -> list[str]:
+    return [load] if (load := load_of(crawl)) else []
 
 
 def _open_rows(crawl: Crawl) -> list[Page]:
@@ -161,6 +167,7 @@ def _host(host: HostStatus) -> Plain:
         "crawl_delay": host.seen.shared.state.crawl_delay,
         "connections": host.seen.shared.connections,
         "connections_allowed": wait.allowed,
+        "load": load_text(wait.throttle, wait.wanted) if wait.throttle and wait.throttle.seconds else "",
         "used_by": [asdict(used) for used in wait.used],
     }
 

@@ -352,6 +352,8 @@ class _Judge:
             status=manners.stop.status,
             used=self._used(shared.slots),
             allowed=look.allowed,
+            wanted=options.concurrency,
+            throttle=manners.throttle if options.throttle else None,
         )
 
     def _lacks_robots(self, host: str) -> bool:

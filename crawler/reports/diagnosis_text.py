@@ -35,7 +35,7 @@ REASONS: dict[WaitReason, str] = {
     WaitReason.ROBOTS: "its robots.txt asks for a Crawl-delay",
     WaitReason.DELAY: "the delay chosen for this crawl",
     WaitReason.OTHERS: "another crawl keeps a longer delay",
-    WaitReason.THROTTLE: "slowed down, because it is slow or in trouble",
+    WaitReason.THROTTLE: "slowed down",
     WaitReason.RETRY: "a page that failed is tried again",
     WaitReason.LATER: "its next page has a later time of its own",
     WaitReason.BUSY: "its connections are all in use",
@@ -155,7 +155,7 @@ def _host_row(host: Mapping[str, Any]) -> Row:
     reason = reason_of(host)
     used = ", ".join(f"{words.count(used['connections'])} by {used['by']}" for used in host["used_by"])
     suspects = "pages whose worker died, in small company" if host["suspects"] else ""
-    notes = [reason, host["trouble"], used if host["reason"] == WaitReason.BUSY else "", suspects]
+    notes = [reason, host["trouble"], used if host["reason"] == WaitReason.BUSY else "", host["load"], suspects]
     return {
         "answer": _in(host["next_in"]),
         "meaning": reason,

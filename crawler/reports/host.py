@@ -8,6 +8,7 @@ from datetime import datetime
 from redis import Redis
 
 from crawler import clock
+from crawler.core.politeness.throttle import START
 from crawler.core.protocol.completion import State
 from crawler.core.urls.normalise import origins_of
 from crawler.frontier.inspect import HostSnapshot, host_snapshots, pages_of
@@ -18,6 +19,7 @@ from crawler.reports import text as words
 from crawler.reports.cause_text import stop_of
 from crawler.reports.diagnosis import Plain, moment, rounded
 from crawler.reports.diagnosis_facts import robots_cache_of
+from crawler.reports.slowdown_text import load_text
 
 
 def crawls_of(redis: Redis, host: str) -> list[tuple[Crawl, int]]:
@@ -32,6 +34,9 @@ def known_of(host: str) -> Plain | None:
     `stop`        a Retry-After: until when, with which status, how often in a row
     `probe_in`    seconds to wait for the response of the one page that is requested after it
     `delay`       seconds between two requests by the automatic throttle, after `troubles` failures in a row
+    `throttle`    the same in words
+    `limit`       connections that the throttle allows over all crawls; None = it is not known
+    `failed`      the share of the last hundred requests or so without a response, or with 429 or 503; the last `status`
     `crawl_delay` seconds, from its robots.txt
     `seconds`     the recent response time
     `asked_at`    the time of the last request
@@ -52,7 +57,11 @@ def known_of(host: str) -> Plain | None:
         "stop": _stop(seen, now),
         "probe_in": rounded(known.probe_until - now) if known.probe_until > now else None,
         "delay": rounded(known.throttle.delay),
-        "troubles": known.throttle.troubles,
+        "troubles": known.throttle.failures,
+        "throttle": load_text(known.throttle, max(START, known.throttle.connections)) if known.throttle.news_at else "",
+        "limit": known.throttle.connections if known.throttle.news_at else None,
+        "failed": round(known.throttle.failed_share, 3),
+        "status": known.throttle.status,
         "crawl_delay": known.crawl_delay,
         "seconds": rounded(known.response_s),
         "asked_at": moment(seen.asked_at),
@@ -102,13 +111,12 @@ def _lines(known: Plain) -> Iterator[tuple[str, str]]:
         yield "Wait", f"it {stop_of(stop['status'], until)} (in {words.duration(stop['in'])}){again}"
     if known["probe_in"] is not None:
         yield "Wait", f"one page is tried after a stop; others wait {words.duration(known['probe_in'])} at most"
-    if known["delay"]:
-        troubles = f", {words.counted(known['troubles'], 'trouble')} in a row" if known["troubles"] else ""
-        yield "Throttle", f"one request in {words.duration(known['delay'])}{troubles}"
+    if known["throttle"]:
+        yield "Throttle", known["throttle"]
     if known["crawl_delay"]:
         yield "Crawl-delay", words.duration(known["crawl_delay"])
     if known["seconds"] is not None:
-        yield "Time for an answer", words.duration(known["seconds"])
+        yield "Response time", words.duration(known["seconds"])
     if known["asked_at"] is not None:
         passed = datetime.fromisoformat(known["at"]) - datetime.fromisoformat(known["asked_at"])
         yield "Last request", f"{words.duration(max(0.0, passed.total_seconds()))} ago"

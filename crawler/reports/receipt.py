@@ -19,6 +19,7 @@ from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.reports.end_text import end_text
 from crawler.reports.hints import hints_of
+from crawler.reports.host_load import slowed_hosts
 from crawler.reports.receipt_parts import values_of
 
 LIST = ("lines", "taken", "invalid", "duplicates")
@@ -60,6 +61,8 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     receipt |= values_of(crawl)
     if crawl.is_over:
         receipt["hints"] = hints_of(crawl)
+        if slowed := slowed_hosts(crawl):
+            receipt["slowed"] = slowed
     if crawl.chosen.ack == EARLY:
         receipt["lost"] = tallies.outcomes.get(Outcome.LOST, 0)
     if crawl.is_over or crawl.round > 1:  # else there is no notice of an end

@@ -16,6 +16,7 @@ from crawler.models import Crawl, KeptExtraction, Page
 from crawler.reports import hints
 from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt_parts import lines_of
+from crawler.reports.slowdown_text import slowed_lines
 
 __all__ = [
     "DASH",
@@ -117,6 +118,7 @@ def receipt_table(receipt: Mapping[str, Any], surface: Surface = Surface.COMMAND
             *lines_of(receipt, are_settings=False),
             ("Requests", f"{count(receipt['requests'])}, retries: {count(receipt['retries'])}"),
             ("Received", size(receipt["bytes"])),
+            *_listed("Slowed down", slowed_lines(receipt.get("slowed", ()))),
             *_listed("Notice to", [notice["address"] for notice in receipt["notifications"]]),
             *_listed("Hint", hints.lines_of(receipt.get("hints", ()), surface)),
         ]

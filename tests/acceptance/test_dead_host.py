@@ -1,10 +1,11 @@
 """A host that was down yesterday is tried as if it had never been."""
 
 import time
-from typing import Any
 
 import pytest
 
+from crawler.core.politeness.throttle import Throttle
+from crawler.frontier.host_throttle import encoded_throttle
 from tests.conftest import free_port
 from tests.site import Site, page
 from tests.stack import Stack
@@ -21,8 +22,8 @@ def seconds(crew: Stack, url: str) -> float:
 
 def trouble_learned_of(crew: Stack, host: str, now: float) -> None:
     """What the throttle holds after a series of crawls that found the host down."""
-    learned: dict[Any, Any] = {"delay": 60.0, "delay_at": now, "troubles": 12}
-    crew.redis.hset(f"crawler:host:{host}", mapping=learned)
+    throttle = Throttle(limit=1.0, delay=60.0, failures=12, news_at=now)
+    crew.redis.hset(f"crawler:host:{host}", mapping=encoded_throttle(throttle, now))
 
 
 @pytest.mark.long

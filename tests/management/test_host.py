@@ -7,9 +7,11 @@ import pytest
 from django.core.management import call_command
 from redis import Redis
 
+from crawler.core.politeness.throttle import Throttle
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_throttle import encoded_throttle
 from crawler.frontier.ready_queue import QueueItem
 from tests.factories import make_crawl
 from tests.management.calls import exit_code
@@ -27,7 +29,10 @@ def crawl_id(real_redis: Redis) -> str:
     Frontier(real_redis, str(crawl.id)).ready_queue.enqueue([QueueItem(1, HOST, 0)])
     HostLimiter(real_redis, 10).take_slot(HOST, f"{crawl.id}:fetch-1:0", HostPolicy(str(crawl.id)), time.time())
     stop_host(real_redis, HOST, 3600, time.time())
-    mapping = {"stop_status": 429, "stops": 2, "delay": 4.0, "troubles": 3, "crawl_delay": 10, "seconds": 0.3}
+    throttle = Throttle(
+        limit=0.5, delay=4.0, seconds=0.3, failures=3, status=503, weight=10, failed=3, news_at=time.time()
+    )
+    mapping = {"stop_status": 429, "stops": 2, "crawl_delay": 10, **encoded_throttle(throttle, time.time())}
     real_redis.hset(keys.host(HOST), mapping=mapping)
     return str(crawl.id)
 
@@ -39,14 +44,14 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_it_prints_what_is_known(crawl_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, HOST).splitlines()
-    assert lines[0].startswith("Wait                it answered 429 and asked to wait until ")
+    assert lines[0].startswith("Wait           it answered 429 and asked to wait until ")
     assert lines[0].endswith(", 2 times in a row")
     assert lines[1:] == [
-        "Throttle            one request in 4.0 s, 3 troubles in a row",
-        "Crawl-delay         10 s",
-        "Time for an answer  0.3 s",
-        f"Connections         1 in use by crawl {crawl_id} ({HOST})",
-        f"Crawl               {crawl_id} ({HOST}, running): 1 page waiting",
+        "Throttle       slowed to one request in 4.0 s: 30 % of its responses were 503",
+        "Crawl-delay    10 s",
+        "Response time  0.3 s",
+        f"Connections    1 in use by crawl {crawl_id} ({HOST})",
+        f"Crawl          {crawl_id} ({HOST}, running): 1 page waiting",
     ]
 
 
@@ -63,7 +68,7 @@ def test_forgetting_ends_the_wait_and_may_be_repeated(
     shown = said(capsys, HOST)
     assert "Wait" not in shown
     assert "Throttle" not in shown
-    assert "Crawl-delay         10 s\n" in shown
+    assert "Crawl-delay  10 s\n" in shown
 
 
 @pytest.mark.usefixtures("real_redis")

@@ -7,12 +7,15 @@ from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.installation.backpressure import Shortage
 from crawler.core.politeness.host_rules import ConnectionUse, HostWait, WaitReason
+from crawler.core.politeness.throttle import Throttle
 from crawler.core.protocol.holds import HoldReason
 from crawler.core.robots.robots_txt import NOT_FETCHED
 from crawler.reports.cause_text import PAUSED_FOR_ROOM, hold_message, paused_for, shortage_text, wait_text, waits_for
 from tests.text_files import listed
 
 UNTIL = 1_800_000_200.0  # 08:03:20 UTC
+
+THROTTLE = Throttle(limit=0.5, delay=4.0, status=503, weight=10.0, failed=3.0)
 
 WAITS = {
     "the server asked to wait": HostWait("a.test", 9, 240.0, WaitReason.STOP, until=UNTIL, status=429),
@@ -25,7 +28,7 @@ WAITS = {
     "Crawl-delay": HostWait("a.test", 9, 12.0, WaitReason.ROBOTS, delay=30.0),
     "the chosen delay": HostWait("a.test", 9, 1.0, WaitReason.DELAY, delay=2.0),
     "another crawl's delay": HostWait("a.test", 9, 1.0, WaitReason.OTHERS, delay=2.0),
-    "the throttle": HostWait("a.test", 9, 1.0, WaitReason.THROTTLE, delay=4.0),
+    "the throttle": HostWait("a.test", 9, 1.0, WaitReason.THROTTLE, delay=4.0, throttle=THROTTLE),
     "a page is tried again": HostWait("a.test", 9, 8.0, WaitReason.RETRY, "timed out"),
     "a page has a later time": HostWait("a.test", 9, 3600.0, WaitReason.LATER),
     "no connection is free": HostWait(

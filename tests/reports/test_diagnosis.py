@@ -15,11 +15,13 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 
 from crawler import clock
+from crawler.core.politeness.throttle import Throttle
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.autoscalers import Membership
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_throttle import encoded_throttle
 from crawler.frontier.leases import LEASE_TTL_S, Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.frontier.results import LOCK_TTL_S
@@ -317,10 +319,10 @@ def test_a_worker_that_finds_no_free_connection_is_not_said_to_fetch(bench: Benc
 def test_the_throttle_is_told_with_its_delay(bench: Bench, worker: SimpleWorker, real_redis: Redis) -> None:
     bench.start()
     refill(bench.context)
-    real_redis.hset(
-        keys.host(bench.site.host), mapping={"sent": bench.context.frontier.now(), "delay": 4.0, "troubles": 5}
-    )
-    assert answer(bench).endswith("one request in 4.0 s (slowed down, because it is slow or in trouble).")
+    now = bench.context.frontier.now()
+    throttle = Throttle(delay=4.0, failures=5, weight=5.0, failed=5.0, news_at=now)
+    real_redis.hset(keys.host(bench.site.host), mapping={"sent": now, **encoded_throttle(throttle, now)})
+    assert answer(bench).endswith("one request in 4.0 s (slowed down: 100 % of the requests got no response).")
     bench.crawl.options = {**bench.crawl.options, "throttle": False}
     bench.crawl.save()
     assert "slowed down" not in answer(bench)

@@ -68,6 +68,7 @@ REPORT: dict[str, Any] = {
                 "crawl_delay": 30.0,
                 "connections": 1,
                 "connections_allowed": 2,
+                "load": "",
                 "used_by": [{"by": "this crawl", "connections": 1, "crawl": "7"}],
             }
         ],
@@ -90,7 +91,8 @@ REPORT: dict[str, Any] = {
 
 BATCH, HOST, PAGE = REPORT["batches"][0], REPORT["hosts"]["shown"][0], REPORT["open"]["shown"][0]
 STOPPED = {**HOST, "reason": "stop", "stop": {"until": "2026-11-21T14:03:20+00:00", "status": 429}}
-THROTTLED = {**HOST, "reason": "throttle", "delay": 4.0}
+SLOWED = "slowed to one request in 4.0 s: 30 % of its responses were 503"
+THROTTLED = {**HOST, "reason": "throttle", "delay": 4.0, "load": SLOWED}
 DELAYED = {**HOST, "reason": "delay", "delay": 5.0}
 BUSY = {**HOST, "reason": "busy", "connections": 2, "used_by": [{"by": "another crawl", "connections": 2}]}
 SUSPECTS = {**HOST, "suspects": True, "reason": "retry", "trouble": "timed out"}

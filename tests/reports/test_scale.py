@@ -17,11 +17,13 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import Pace
 from crawler.core.politeness.scaling import HORIZON_S
+from crawler.core.politeness.throttle import Throttle
 from crawler.core.protocol.retries import lane_of
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_throttle import encoded_throttle
 from crawler.frontier.ready_queue import Level, QueueItem
 from crawler.frontier.slots import LaneSlots
 from crawler.frontier.workload import MAX_LANES_PER_CRAWL
@@ -49,9 +51,11 @@ def twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Redis]:
 
 
 def known(redis: Redis, host: str, **fields: str | float) -> None:
-    """What is known of a host: it has responded."""
-    values: dict[Any, Any] = {"answered": 1, "seconds": 0.1, **fields}
-    redis.hset(keys.host(host), mapping=values)
+    """What is known of a host: it has responded. `seconds`, `limit` and `delay` are the throttle's."""
+    now = time.time()
+    chosen = {name: fields.pop(name) for name in ("seconds", "limit", "delay") if name in fields}
+    throttle = Throttle(**{"seconds": 0.1, "limit": 64, "news_at": now, **chosen})  # type: ignore[arg-type]
+    redis.hset(keys.host(host), mapping={"answered": 1, **fields, **encoded_throttle(throttle, now)})
 
 
 def put(redis: Redis, pages: int, host: str, crawl: str = FIRST, *, in_seconds: float = 0.0) -> None:
@@ -118,8 +122,15 @@ def test_a_host_that_responds_no_more_gets_one_connection(twin: Redis) -> None:
     assert found(concurrency=16).total.connections == 1
 
 
+def test_only_the_connections_that_the_throttle_allows_are_of_use(twin: Redis) -> None:
+    known(twin, SLOW, seconds=4.0, limit=2)
+    put(twin, 1_000, SLOW)
+    assert found(concurrency=16).total.connections == 2
+    assert found(concurrency=16, throttle=False).total.connections == 16
+
+
 def test_the_throttle_counts_if_the_crawl_uses_it(twin: Redis) -> None:
-    known(twin, SLOW, delay=10, delay_at=time.time())
+    known(twin, SLOW, delay=10)
     put(twin, 1_000, SLOW)
     assert found().total.pages_per_s == pytest.approx(0.1, rel=0.01)
     assert found(throttle=False).total.pages_per_s > 1

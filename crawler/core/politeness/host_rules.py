@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from crawler.core.pages.outcomes import Outcome, Retry
+from crawler.core.politeness.throttle import Throttle
 
 SLICE_PAGES = 64  # pages of one host handed out at a time, as long as its response time is not known
 MAX_SLICE_PAGES = 256  # the same of a fast host
@@ -304,6 +305,8 @@ class HostWait:
     status: int | None = None  # with STOP: the HTTP status of the refusal; None = not known
     used: Sequence[ConnectionUse] = ()
     allowed: int = 0  # connections at a time
+    wanted: int = 0  # connections that the crawl would use
+    throttle: Throttle | None = None  # None = the crawl does not use it
 
     @property
     def connections(self) -> int:

@@ -137,7 +137,8 @@ class Throttle:
     levels: Mapping[int, Level] = field(default_factory=dict)
     seconds: float = 0.0  # recent response time
     is_starting: bool = True  # the next limit is the double
-    is_trial: bool = False  # fewer connections are tried; it was starting before
+    is_trial: bool = False  # fewer connections are being tried
+    was_starting: bool = False  # before the trial
     is_doubted: bool = False  # the last window was ignored
     trial_at: float = 0.0
     trial_s: float = TRIAL_S
@@ -169,8 +170,29 @@ class Throttle:
 
     @property
     def is_slowed(self) -> bool:
-        """Whether it gets fewer connections than a host of which nothing is known, or a delay."""
-        return self.limit < START or self.delay > 0
+        """Whether it gets a delay, or fewer connections than were tried. A trial of fewer does not count."""
+        has_tried_more = self.limit < self.ceiling < math.inf or any(level > self.limit for level in self.levels)
+        return self.delay > 0 or (has_tried_more and not self.is_trial)
+
+
+@dataclass(frozen=True)
+class Slowdown:
+    """What is told of a host that is slowed down."""
+
+    connections: int  # that it gets
+    delay: float = 0.0  # seconds between two requests
+    status: int | None = None  # HTTP status of its last failure; None = no response
+    failed_share: float = 0.0  # of the last hundred requests or so
+
+    @classmethod
+    def of(cls, throttle: Throttle) -> Slowdown | None:
+        """None = it is not slowed down."""
+        if not throttle.is_slowed:
+            return None
+        return cls(throttle.connections, round(throttle.delay, 3), throttle.status, round(throttle.failed_share, 3))
+
+    def is_worse_than(self, other: Slowdown) -> bool:
+        return (self.connections, -self.delay) < (other.connections, -other.delay)
 
 
 def level_below(connections: float) -> int:
@@ -233,13 +255,15 @@ def _decided(throttle: Throttle, seen: Level, now: float, *, is_used: bool) -> T
     if best > seen.connections:  # fewer were tried, and are not enough
         wait = min(2 * throttle.trial_s, MAX_TRIAL_S)
         trial_at = now + wait + TRIAL_ROUNDS * throttle.seconds
-        throttle = replace(throttle, trial_s=wait, trial_at=trial_at, is_starting=throttle.is_trial)
+        throttle = replace(throttle, trial_s=wait, trial_at=trial_at, is_starting=throttle.was_starting)
+    throttle = replace(throttle, is_trial=False, was_starting=False)
     if best != seen.connections:
         is_starting = throttle.is_starting and best > seen.connections
-        return _with_limit(replace(throttle, is_starting=is_starting, is_trial=False), best, now)
+        return _with_limit(replace(throttle, is_starting=is_starting), best, now)
     fewer = _worth_a_trial(throttle, seen, now)
     if fewer < seen.connections:
-        return _with_limit(replace(throttle, is_starting=False, is_trial=throttle.is_starting), fewer, now)
+        tried = replace(throttle, is_trial=True, was_starting=throttle.is_starting, is_starting=False)
+        return _with_limit(tried, fewer, now)
     if not is_used:
         return throttle
     more = level_above(2 * throttle.limit if throttle.is_starting else throttle.limit + 1)
@@ -344,7 +368,7 @@ def after_failure(throttle: Throttle, connections: int, status: int | None, now:
     longest = MAX_REFUSED_DELAY_S if status == TOO_MANY_REQUESTS else MAX_DELAY_S
     waiting = min(longest, FIRST_DELAY_S * 2.0 ** min(failures - 1, 16))
     own = throttle.seconds / throttle.limit if throttle.limit < 1 else 0.0
-    return replace(throttle, delay=max(own, waiting), changed_at=now, is_starting=False)
+    return replace(throttle, delay=max(own, waiting), changed_at=now, is_starting=False, is_trial=False)
 
 
 def _cut(throttle: Throttle, limit: float, now: float) -> Throttle:

@@ -18,6 +18,7 @@ from crawler.reports import queue_figures, text
 from crawler.reports.progress import Breakdown, cheap_breakdown, is_of_now
 from crawler.reports.receipt import address_shown, error_shown, stored_shown
 from crawler.reports.receipt_parts import rows_of
+from crawler.reports.slowdown_text import slowed_lines
 from crawler.reports.text import event_word
 from crawler.web.tables.rows import Row
 
@@ -110,6 +111,7 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
         *({"name": name, "number": text.count(number), "tone": "part"} for name, number in parts),
         {"name": "discovered", "number": text.count(receipt["discovered"]), "tone": "sum"},
         *({"name": name, "number": number, "tone": "more"} for name, number in rows_of(receipt)),
+        *({"name": "slowed down", "number": line, "tone": "more"} for line in slowed_lines(receipt.get("slowed", ()))),
         {"name": "requests", "number": text.count(receipt["requests"]), "tone": "more"},
         {"name": "retries", "number": text.count(receipt["retries"]), "tone": "more"},
         {"name": "bytes read", "number": text.size(receipt["bytes"]), "tone": "more"},

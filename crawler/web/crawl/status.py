@@ -16,6 +16,7 @@ from crawler.reports.diagnosis import stands_still, waits_because
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.explanation import AUTOSCALED
 from crawler.reports.hints import hints_of, lines_of
+from crawler.reports.host_load import load_of
 from crawler.reports.links import dead_letters, orphans
 from crawler.reports.progress import (
     MAX_LISTED,
@@ -253,7 +254,7 @@ def _loading(crawl: Crawl) -> str:
 def _waits(crawl: Crawl, now: float) -> str:
     """Why no page has closed for some seconds; not announced, because its figures change all the time. It names no
     crawls of other users; the diagnosis does, to users who may see them."""
-    return waits_because(crawl, Crawl.objects.none()) if stands_still(crawl, now) else ""
+    return waits_because(crawl, Crawl.objects.none()) if stands_still(crawl, now) else load_of(crawl)
 
 
 def _alerts(crawl: Crawl, now: float, seen: Workforce) -> list[Row]:

@@ -12,7 +12,7 @@ COLUMNS = [field.column for field in PAGE_FIELDS if field.column]
 def test_every_field_is_a_column_of_its_table() -> None:
     tables = {PAGE_TABLE: Page, METADATA: PageFacts} | {table.relation: table.model for table in page_tables()}
     for field in PAGE_FIELDS:
-        stored = tables[field.table]._meta.get_field("parent_id" if field.name == PARENT else field.name)
+        stored = tables[field.table]._meta.get_field("parent_id" if field.name == PARENT else field.attribute)
         assert stored.null == (field.is_nullable or field.name == PARENT)
 
 

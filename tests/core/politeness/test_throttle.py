@@ -86,9 +86,10 @@ def test_a_host_that_does_as_much_with_fewer_keeps_them() -> None:
 
 
 def test_a_host_that_does_less_with_fewer_gets_them_back() -> None:
-    tried = replace(known(c2=0.2, c4=0.2), limit=2, is_trial=True, trial_s=15.0)
+    tried = replace(known(c2=0.2, c4=0.2), limit=2, is_trial=True, was_starting=True, trial_s=15.0)
     back = after_window(tried, a_window(0.2), 2, NOW)
     assert back.connections == 4
+    assert (back.is_starting, back.is_trial) == (True, False)  # as before the trial
     assert back.trial_s == 30.0  # the next trial comes later
 
 
