@@ -58,10 +58,12 @@ class ResponseReport:
         )
         return throttle.delay
 
-    def send(self) -> None:
+    def send(self) -> float | None:
+        """The throttle's delay after it; None = there was nothing to report."""
         times, self.times, self._sent_at = self.times, ResponseTimes(), self._now()
-        if times.responses:
-            self._throttles.note_responses(self._host, times, self._sent_at, self._crawl)
+        if not times.responses:
+            return None
+        return self._throttles.note_responses(self._host, times, self._sent_at, self._crawl).delay
 
 
 class HostSlot:
@@ -196,19 +198,29 @@ class HostSlot:
         if stop.until > now:
             self.next_at = stop.until
 
-    def record_outcome(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
-        """Record the outcome of a request for the throttle."""
+    def record_outcome(
+        self, outcome: Outcome, http_status: int | None, seconds: float, *, is_page: bool = True
+    ) -> None:
+        """Record the outcome of a request for the throttle. The response time of a robots.txt says nothing of pages."""
         if host_rules.is_failure(outcome, http_status):
             if http_status is not None:
                 self._host_states.note_response(self._host)
             self._delay = self._report.note_failure(seconds, http_status, self._slot.policy.connections)
             self._checked_at = 0.0
         elif http_status is not None:
-            self._report.add(seconds)
+            if is_page:
+                self._report.add(seconds)
+            else:
+                self._host_states.note_response(self._host)
             self._has_response_since_refusal = True
             if self._on_trial:
                 self._limiter.clear_stop(self._host)
                 self._on_trial = False
             if self._delay > self._slot.policy.delay:  # slowed down: see at once whether that may end
-                self._report.send()
+                self._shorten_wait(self._report.send())
                 self._checked_at = 0.0
+
+    def _shorten_wait(self, delay: float | None) -> None:
+        """The host has responded: its next page need not wait for the delay that ends with this."""
+        if delay is not None and delay < self._delay:
+            self.next_at = min(self.next_at, self._now() + max(self._slot.policy.delay, delay))

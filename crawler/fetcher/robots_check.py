@@ -105,7 +105,8 @@ class RobotsChecker:
         found = fetch_robots(self._fetcher, origin, self._slot.wait_for_grant)
         self._slot.end_grant()
         self._slot.record_refusal(f"{origin}/robots.txt", found.status, found.retry_after)
-        self._slot.record_outcome(found.outcome, found.status, (self._now() - began) / max(1, found.requests))
+        seconds = (self._now() - began) / max(1, found.requests)
+        self._slot.record_outcome(found.outcome, found.status, seconds, is_page=False)
         self.requests += found.requests
         entry = _entry_of(found)
         reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE

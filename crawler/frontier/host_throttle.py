@@ -31,11 +31,12 @@ class ResponseTimes:
     logs: float = 0.0  # sum of the logarithms of seconds
     squares: float = 0.0  # sum of the squares of these
     began: float = math.inf  # epoch seconds when the first request was sent
+    last_began: float = -math.inf
 
     def add(self, seconds: float, now: float) -> None:
         log = math.log(max(seconds, 0.001))
         self.responses, self.logs, self.squares = self.responses + 1, self.logs + log, self.squares + log * log
-        self.began = min(self.began, now - seconds)
+        self.began, self.last_began = min(self.began, now - seconds), max(self.last_began, now - seconds)
 
 
 class HostThrottles:
@@ -54,8 +55,8 @@ class HostThrottles:
 
         def follow(known: Throttle, window: Window) -> tuple[Throttle, bool]:
             if not rules.is_full(known, window, now):
-                return rules.after_responses(known, 0, now), False
-            known = rules.after_responses(known, window.responses, now)
+                return rules.after_responses(known, 0, times.last_began, now), False
+            known = rules.after_responses(known, window.responses, times.last_began, now)
             return rules.after_window(known, window, max(1, slots), now), True
 
         return self._update(host, follow, now, crawl)

@@ -68,10 +68,12 @@ def _pace(options: CrawlOptions, state: HostState) -> Pace:
     delay = host_rules.chosen_delay(options.delay, options.per_minute)
     if options.obey_robots:
         delay = host_rules.host_delay(delay, state.crawl_delay)
-    connections = options.concurrency
+    connections, is_passing = options.concurrency, options.throttle and state.throttle.delay > delay
     if options.throttle:
         delay, connections = max(delay, state.throttle.delay), state.throttle.allowed(connections)
-    return host_rules.pace_of(delay, connections, state.response_s, has_answered=state.has_answered)
+    return host_rules.pace_of(
+        delay, connections, state.response_s, has_answered=state.has_answered, is_passing=is_passing
+    )
 
 
 def context_of(crawl: Crawl, collector: int = 0) -> TickContext:

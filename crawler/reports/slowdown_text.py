@@ -41,11 +41,12 @@ def slowdown_text(slowdown: Slowdown | None, connections: int) -> str:
 def slowdown_reason(slowdown: Slowdown) -> str:
     """ "30 % of its responses were 503"."""
     percent = round(100 * slowdown.failed_share)
-    if percent == 0:
+    if percent == 0 and not slowdown.failures:
         return "with more it responds more slowly"
+    of = f"the last {slowdown.failures}" if slowdown.failures else f"{percent} %"
     if slowdown.status is None:
-        return f"{percent} % of the requests got no response"
-    return f"{percent} % of its responses were {slowdown.status}"
+        return f"{of} {'' if slowdown.failures else 'of the '}requests got no response"
+    return f"{of} {'' if slowdown.failures else 'of its '}responses were {slowdown.status}"
 
 
 def slowed_lines(found: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -47,7 +47,7 @@ def test_it_prints_what_is_known(crawl_id: str, capsys: pytest.CaptureFixture[st
     assert lines[0].startswith("Wait           it answered 429 and asked to wait until ")
     assert lines[0].endswith(", 2 times in a row")
     assert lines[1:] == [
-        "Throttle       slowed to one request in 4.0 s: 30 % of its responses were 503",
+        "Throttle       slowed to one request in 4.0 s: the last 3 responses were 503",
         "Crawl-delay    10 s",
         "Response time  0.3 s",
         f"Connections    1 in use by crawl {crawl_id} ({HOST})",

@@ -48,7 +48,7 @@ WEB_UPLOADS = "crawler/web/uploads.py"
 WEB_HEADERS = "crawler/web/headers.py"
 TRAP_BRANCHES = "crawler/capabilities/traps/branches.py"
 TRAP_FILTERS = "crawler/capabilities/traps/page_filters.py"
-HOST_RULES = "crawler/core/politeness/host_rules.py"
+THROTTLE = "crawler/core/politeness/throttle.py"
 PAGE_ROW_TEMPLATE = "crawler/templates/crawler/rows/page.html"
 
 
@@ -388,7 +388,7 @@ MUTATIONS = (
         "crawl-delay-forgotten",
         "the delay that robots.txt asks for holds for later slices and other crawls",
         HOST_SLOT,
-        "self._report.host_states.note_crawl_delay(self._host, seconds)\n",
+        "self._host_states.note_crawl_delay(self._host, seconds)\n",
         "\n",
         "tests/fetcher/test_robots_check.py::test_the_pace_it_asks_for_is_known_to_all_crawls",
     ),
@@ -718,9 +718,26 @@ MUTATIONS = (
     Mutation(
         "slow-by-the-clock",
         "A host is compared with itself, not with a second",
-        HOST_RULES,
-        "max(COMFORT_S, SLOWER * (usual or 0.0))",
-        "COMFORT_S",
-        "tests/core/politeness/test_throttle.py::test_a_host_that_is_always_as_slow_gets_no_delay",
+        THROTTLE,
+        "min(lower, key=lambda level: (level.responses < FEW_RESPONSES, level.mean))",
+        "Level(1, 0.0, 0.0, FEW_RESPONSES, now)",
+        "tests/core/politeness/test_throttle.py::test_a_steady_host_gets_every_connection_at_any_response_time",
+    ),
+    Mutation(
+        "each-failure-counts",
+        "Failures of requests that were under way together are one sign",
+        THROTTLE,
+        "return began >= max(throttle.changed_at, throttle.failed_at)",
+        "return True",
+        "tests/core/politeness/test_throttle.py::test_failures_of_requests_that_were_under_way_count_once",
+    ),
+    Mutation(
+        "limit-not-kept",
+        "When the limit of a host falls, slices at work keep it",
+        "crawler/frontier/lua/host_grant.lua",
+        "return i > limit",
+        "return false",
+        "tests/frontier/test_host_limiter.py::"
+        "test_of_holders_that_are_too_many_by_now_some_wait_until_others_have_left",
     ),
 )

@@ -322,7 +322,7 @@ def test_the_throttle_is_told_with_its_delay(bench: Bench, worker: SimpleWorker,
     now = bench.context.frontier.now()
     throttle = Throttle(delay=4.0, failures=5, weight=5.0, failed=5.0, news_at=now)
     real_redis.hset(keys.host(bench.site.host), mapping={"sent": now, **encoded_throttle(throttle, now)})
-    assert answer(bench).endswith("one request in 4.0 s (slowed down: 100 % of the requests got no response).")
+    assert answer(bench).endswith("one request in 4.0 s (slowed down: the last 5 requests got no response).")
     bench.crawl.options = {**bench.crawl.options, "throttle": False}
     bench.crawl.save()
     assert "slowed down" not in answer(bench)

@@ -45,6 +45,11 @@ def test_it_says_how_a_host_is_treated_and_why(throttle: Throttle, connections: 
     assert load_text(throttle, connections) == text
 
 
+def test_of_a_host_that_is_down_the_last_requests_are_counted() -> None:
+    down = Throttle(limit=2, delay=4.0, seconds=0.2, failures=5, weight=50, failed=5, news_at=1.0)
+    assert load_text(down, 4) == "slowed to one request in 4.0 s: the last 5 requests got no response"
+
+
 def test_a_host_that_gets_all_it_could_is_not_slowed_down() -> None:
     assert slowdown_text(Slowdown(4, status=503, failed_share=0.3), 4) == ""
 

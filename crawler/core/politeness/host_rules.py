@@ -17,6 +17,7 @@ SLOW_RESPONSE_S, SHORT_SLICE_TARGET_S = 0.05, 0.1  # a host that takes longer to
 SLICE_TARGET_S = 5.0  # duration of a slice: ten times as long as it takes to hand out the next one
 MISJUDGED_AFTER_S = 1.0  # spent on its pages, after which a slice that would last twice as long as that ends
 DELAYED_SLICE_TARGET_S = 15.0  # the same with a delay, in which the worker does other things
+PASSING_SLICE_TARGET_S = 2.0  # the same with a delay that may end with any response
 MAX_SLICES_PER_BATCH = 32  # fetched concurrently
 SLICES_PER_CONNECTION = 2  # handed out for a host without a delay
 MAX_SLICE_WAIT_S = 2.5  # for its turn at a host (a slot, or the delay); then the slice is handed back
@@ -56,11 +57,17 @@ def host_delay(chosen: float, crawl_delay: float | None) -> float:
     return max(chosen, min(crawl_delay or 0.0, MAX_CRAWL_DELAY_S))
 
 
-def pace_of(delay: float, concurrency: int, seconds: float | None = None, *, has_answered: bool = True) -> Pace:
-    """The pace for a host with this delay, in seconds, that responds after so many `seconds`."""
+def pace_of(
+    delay: float, concurrency: int, seconds: float | None = None, *, has_answered: bool = True, is_passing: bool = False
+) -> Pace:
+    """The pace for a host with this delay, in seconds, that responds after so many `seconds`. `is_passing`: the delay
+    may end with any response, and then the host should not be left with few long slices."""
     if not has_answered:
         return ONE_BY_ONE  # if it is down, one request shows that for all pages of a slice
-    return Pace(slices_at_once(delay, concurrency), slice_pages(delay, seconds), short_slice_pages(delay, seconds))
+    pages = slice_pages(delay, seconds)
+    if is_passing:
+        pages = max(1, min(pages, int(PASSING_SLICE_TARGET_S / max(delay, seconds or 0.0))))
+    return Pace(slices_at_once(delay, concurrency), pages, short_slice_pages(delay, seconds))
 
 
 def short_slice_pages(delay: float, seconds: float | None) -> int:

@@ -183,13 +183,16 @@ class Slowdown:
     delay: float = 0.0  # seconds between two requests
     status: int | None = None  # HTTP status of its last failure; None = no response
     failed_share: float = 0.0  # of the last hundred requests or so
+    failures: int = 0  # in a row, if it is down
 
     @classmethod
     def of(cls, throttle: Throttle) -> Slowdown | None:
-        """None = it is not slowed down."""
+        """None = it is not slowed down. The pause after a failure or two is no delay."""
         if not throttle.is_slowed:
             return None
-        return cls(throttle.connections, round(throttle.delay, 3), throttle.status, round(throttle.failed_share, 3))
+        failures = throttle.failures if throttle.failures >= DOWN_FAILURES else 0
+        delay = throttle.delay if throttle.limit < 1 or failures else 0.0
+        return cls(throttle.connections, round(delay, 3), throttle.status, round(throttle.failed_share, 3), failures)
 
     def is_worse_than(self, other: Slowdown) -> bool:
         return (self.connections, -self.delay) < (other.connections, -other.delay)
@@ -318,8 +321,11 @@ def _raised(throttle: Throttle, limit: float, now: float) -> Throttle:
     return _with_limit(throttle, limit, now) if limit > throttle.limit else throttle
 
 
-def after_responses(throttle: Throttle, responses: int, now: float) -> Throttle:
-    """After so many responses that are no failures."""
+def after_responses(throttle: Throttle, responses: int, began: float, now: float) -> Throttle:
+    """After so many responses that are no failures, to requests of which the last was sent at `began`. One that was
+    sent before the last failure says nothing of how the host is now."""
+    if began < throttle.failed_at:
+        return replace(throttle, good=throttle.good + responses)
     delay = throttle.seconds / throttle.limit if throttle.limit < 1 else 0.0
     decay = DECAY**responses
     weight = throttle.weight * decay + (1 - decay) / (1 - DECAY)
@@ -337,7 +343,15 @@ def after_responses(throttle: Throttle, responses: int, now: float) -> Throttle:
         return throttle
     limit = level_below(throttle.before / 2)
     trial_at = max(throttle.trial_at, now + TRIAL_S)
-    return replace(throttle, limit=limit, changed_at=now, is_starting=True, trial_at=trial_at, ceiling=math.inf)
+    return replace(
+        throttle,
+        limit=limit,
+        changed_at=now,
+        is_starting=True,
+        trial_at=trial_at,
+        ceiling=math.inf,
+        ceiling_s=CEILING_S,
+    )
 
 
 def counts(throttle: Throttle, began: float) -> bool:

@@ -140,14 +140,14 @@ def test_failures_of_requests_that_were_under_way_count_once() -> None:
 
 
 def test_one_failure_in_twenty_is_no_sign_but_a_429_is() -> None:
-    mostly_good = after_responses(known(c1=0.2, c4=0.2), 30, NOW)
+    mostly_good = after_responses(known(c1=0.2, c4=0.2), 30, NOW, NOW)
     assert after_failure(mostly_good, 4, 503, NOW).connections == 4
     assert after_failure(mostly_good, 4, 429, NOW).connections == 2
 
 
 def test_a_limit_that_failed_is_not_tried_again_for_a_while() -> None:
     (cut,) = failed(known(c1=0.2, c8=0.2), 1, status=503)
-    cut = after_responses(cut, 1, NOW)
+    cut = after_responses(cut, 1, NOW, NOW)
     assert cut.limit == 2
     grown = cut
     for second in range(1, 7):
@@ -157,7 +157,7 @@ def test_a_limit_that_failed_is_not_tried_again_for_a_while() -> None:
 
 
 def test_below_one_connection_it_is_a_delay() -> None:
-    slowed = after_responses(failed(known(c1=0.2), 1, status=429)[-1], 1, NOW)
+    slowed = after_responses(failed(known(c1=0.2), 1, status=429)[-1], 1, NOW, NOW)
     assert (slowed.limit, slowed.connections, slowed.delay) == (0.5, 1, pytest.approx(0.4))
     recovering = after_window(slowed, a_window(0.2), 1, NOW + 9)
     assert 0.2 < recovering.delay < 0.4
@@ -170,15 +170,21 @@ def test_until_it_responds_a_host_that_fails_is_asked_ever_less_often() -> None:
 
 def test_a_host_that_was_down_starts_with_half_of_its_connections_and_without_a_delay() -> None:
     down = failed(known(c1=0.2, c4=0.2), 6)[-1]
-    risen = after_responses(down, 1, NOW + 60)
+    risen = after_responses(down, 1, NOW + 59, NOW + 60)
     assert (down.connections, risen.connections, risen.delay) == (1, 2, 0.0)
     assert after_window(risen, a_window(0.2), 2, NOW + 62).connections == 4
 
 
+def test_a_response_to_a_request_sent_before_the_last_failure_ends_nothing() -> None:
+    down = failed(known(c1=0.2, c4=0.2), 3)[-1]
+    assert after_responses(down, 1, NOW + 1, NOW + 2).delay == down.delay
+    assert after_responses(down, 1, NOW + 2, NOW + 3).delay == 0.0
+
+
 def test_the_share_of_failures_is_that_of_the_last_hundred_or_so() -> None:
-    mixed = after_responses(failed(Throttle(), 3, status=503)[-1], 7, NOW)
+    mixed = after_responses(failed(Throttle(), 3, status=503)[-1], 7, NOW + 9, NOW + 9)
     assert mixed.failed_share == pytest.approx(0.3, abs=0.05)
-    assert after_responses(mixed, 300, NOW).failed_share < 0.01
+    assert after_responses(mixed, 300, NOW + 9, NOW + 9).failed_share < 0.01
 
 
 def test_it_is_forgotten_without_news_and_not_by_a_clock_that_goes_back() -> None:
@@ -203,7 +209,7 @@ def test_whatever_happens_limit_and_delay_stay_within_bounds(
     for passed, seconds, responses, what in events:
         now += passed
         if what == "ok":
-            found = after_responses(found, responses, now)
+            found = after_responses(found, responses, now - seconds, now)
             found = after_window(found, a_window(seconds, responses, since=now - 5), found.allowed(most), now)
         else:
             found = after_failure(found, most, None if what == "none" else int(what), now)
