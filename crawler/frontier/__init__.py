@@ -11,6 +11,7 @@ seen_set            URLs that are certainly in the table; dead letters (failed p
 slots               the workers of slot lanes, and how many pages they take at a time
 host_limiter        slots and delay of a host, over all workers and crawls
 host_state          state of hosts: Crawl-delay, throttle, response time; those that do not respond
+host_throttle       the throttle of a host: what responses say, and what follows from it, over all workers and crawls
 robots              cached robots.txt files
 proxy_health        proxies of a crawl that cannot be connected to
 capacity            free capacity of Redis

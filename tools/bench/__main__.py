@@ -21,6 +21,7 @@ from tools.bench import (
     render,
     reports,
     scale,
+    throttle,
 )
 from tools.bench.arguments import parse
 from tools.bench.ours import Failed
@@ -41,6 +42,7 @@ COMMANDS = {
     "delete": delete.main,
     "render": render.main,
     "scale": scale.main,
+    "throttle": throttle.main,
 }
 
 

@@ -17,7 +17,10 @@ from tools.bench import acknowledge, render
 from tools.bench.figures import OURS
 from tools.bench.idle import MOST_PERCENT, STATES
 from tools.bench.latency import CONNECTIONS, PAGES, SECONDS
+from tools.bench.simulated_hosts import SCENES
 from tools.bench.sites import MANUALS
+from tools.bench.throttle import CONNECTIONS as CONNECTIONS_AT_MOST
+from tools.bench.throttle import SECONDS as SIMULATED_S
 from tools.bench.tools import ALL, POSTGRESQL, STOCK
 
 ROUNDS, GENERATED, WORKERS = 5, 2_000, 2
@@ -62,6 +65,9 @@ found by ours."""
 _SCALE = """\
 Simulate a day of crawls, and tell how many workers an autoscaler keeps over it: by the functions that an installation
 uses, and without requesting anything."""
+_THROTTLE = """\
+Crawl simulated hosts that slow down, refuse and fail, and tell how near to the best fixed number of connections the
+throttle comes, beside Scrapy's AutoThrottle on the same hosts. Nothing is requested; it takes a quarter of a minute."""
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, of which the first has the OpenJDK documentation, too
@@ -79,6 +85,7 @@ examples:
   bin/bench render --places 12         pages in a browser, beside Crawlee and scrapy-playwright
   bin/bench scale --chart FILE         how many workers run over a simulated day of crawls
   bin/bench acknowledge                what --ack early saves when workers are killed
+  bin/bench throttle --chart           the throttle on simulated hosts
   bin/bench latency                    a site that answers after 100 ms: six minutes (--quick: one)"""
 
 
@@ -315,6 +322,17 @@ def _scale() -> ArgumentParser:
     return parser
 
 
+def _throttle() -> ArgumentParser:
+    parser = _parser("bin/bench throttle", _THROTTLE)
+    parser.add_argument("hosts", nargs="*", choices=[[], *SCENES], metavar="HOST", help="only these")
+    parser.add_argument("--connections", type=_positive, default=CONNECTIONS_AT_MOST, help=_default("at most"))
+    parser.add_argument("--seconds", type=float, default=SIMULATED_S, metavar="S", help=_default("of each crawl"))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
+    usual = ROOT / "docs/images/throttle.svg"
+    parser.add_argument("--chart", type=Path, nargs="?", const=usual, metavar="FILE", help="draw it, as SVG")
+    return parser
+
+
 _COMMANDS = {
     "million": _million,
     "flat": _flat,
@@ -328,6 +346,7 @@ _COMMANDS = {
     "delete": _delete,
     "render": _render,
     "scale": _scale,
+    "throttle": _throttle,
 }
 
 

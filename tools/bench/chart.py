@@ -1,4 +1,4 @@
-"""Knows how figures are drawn: bars side by side, or lines over time, as SVG that fits a light and a dark page."""
+"""Knows how figures are drawn: bars side by side, lines over time, or shares; as SVG that fits light and dark pages."""
 
 from __future__ import annotations
 
@@ -43,6 +43,13 @@ class Group:
 
 
 @dataclass(frozen=True)
+class DotRow:
+    label: str
+    ours: float
+    other: float
+
+
+@dataclass(frozen=True)
 class Panel:
     """One figure over the time of a run."""
 
@@ -79,6 +86,25 @@ def lines(panels: Sequence[Panel]) -> str:
         top = 10 + number * (_PANEL + 46)
         parts += [_text(10, top + 16, panel.title, "title"), *_panel(panel, top + 28, longest)]
     return _drawing(10 + len(panels) * (_PANEL + 46) + _FOOT, parts)
+
+
+def dots(title: str, rows: Sequence[DotRow], names: tuple[str, str]) -> str:
+    """A row for each pair of shares between 0 and 1, ours over the other's."""
+    left, width, step = 240, WIDTH - 240 - 30, 24
+    bottom = 64 + step * len(rows)
+    parts = [_text(10, 26, title, "title")]
+    for kind, name, x in (("ours", names[0], left), ("peer", names[1], left + 130)):
+        parts += [f'<circle class="{kind}" cx="{x}" cy="42" r="5"/>', _text(x + 10, 46, name, "faint")]
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        x = left + share * width
+        parts.append(f'<line class="grid" x1="{x:.1f}" y1="56" x2="{x:.1f}" y2="{bottom}"/>')
+        parts.append(_text(x, bottom + 18, f"{share:.0%}", "faint", "middle"))
+    for number, row in enumerate(rows):
+        y = 72 + step * number
+        parts.append(_text(left - 12, y + 4, row.label, anchor="end"))
+        for kind, share in (("peer", row.other), ("ours", row.ours)):
+            parts.append(f'<circle class="{kind}" cx="{left + min(share, 1.0) * width:.1f}" cy="{y}" r="5"/>')
+    return _drawing(bottom + _FOOT, parts)
 
 
 def shortened(value: float) -> str:

@@ -29,7 +29,7 @@ class PolitenessOptions(Part):
         Switch(True, has_both=True),
         POLITENESS,
         "Slow down when the site does",
-        "Slow down for slow hosts. Also for hosts that respond with errors.",
+        "Use fewer connections to a host that slows down. Also to one that responds with errors.",
     )
     obey_robots: bool = option(
         Switch(True),

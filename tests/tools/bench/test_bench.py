@@ -14,11 +14,12 @@ import pytest
 
 from crawler.core.options.catalogue import CrawlOptions
 from tests.stack import ROOT
-from tools.bench import compare, flat, versions
+from tools.bench import compare, flat, throttle, versions
 from tools.bench.against import OTHER, ratios
 from tools.bench.arguments import parse
 from tools.bench.figures import OURS, Cpu, Run, Target, judged, ratio, summarised
 from tools.bench.services import Unavailable
+from tools.bench.simulated_hosts import SCENES
 
 
 def run(tool: str, seconds: float, *, pages: int = 100, number: int = 1, cpu: float | None = None) -> Run:
@@ -33,6 +34,14 @@ def test_a_summary_has_medians_the_spread_of_its_runs_and_the_cpu_time_of_a_page
     assert (summary.rate, summary.spread) == (50, 1.5)
     assert summary.cpu_ms_total == pytest.approx(2)
     assert (other.tool, other.runs, other.cpu_ms) == ("wget", 1, None)
+
+
+def test_the_throttle_is_measured_beside_another_on_the_same_host() -> None:
+    found = throttle.measured("steady, 200 ms", SCENES["steady, 200 ms"], connections=4, seconds=40.0)
+    assert found.share > 0.9 > found.autothrottle_share
+    drawn = throttle.drawn([found], 4)
+    assert drawn.count("<circle") == 4  # two in the legend
+    assert "steady, 200 ms" in drawn
 
 
 def test_the_ratio_is_of_pages_a_second_so_that_nobody_wins_by_leaving_pages_out() -> None:
