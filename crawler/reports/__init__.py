@@ -13,6 +13,7 @@ host              the state of one host in all crawls
 page_table        the table of pages: columns, filters, counts
 page_detail       one page, as values and as text
 page_parts        what capabilities tell of one page
+host_load         the hosts that slow a crawl down, while it runs and in its receipt
 links             inlinks, orphans, dead letters
 catalogue/        reports on a site, one file each
 comparison        differences of two crawls
@@ -22,6 +23,7 @@ crawl_search      which crawls a list has
 metrics           metrics for monitoring
 scale             how many workers would be useful, and why
 workforce         the workers at one moment, for all parts of a page
+slowdown_text     the same in words, of one host
 text              numbers, outcomes, receipts, notices and confirmations as text
 result_cache      computed results of finished crawls, in files
 adding            replies to users who add or change pages
