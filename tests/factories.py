@@ -5,6 +5,7 @@ from hashlib import blake2b
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
@@ -27,6 +28,14 @@ SITE = "https://example.com/"
 def a_person(name: str = "ann", *, superuser: bool = False) -> User:
     made: User = (User.objects.create_superuser if superuser else User.objects.create_user)(name, password="secret")
     return made
+
+
+def a_browser(person: User | None) -> Client:
+    """One in which this person is logged in, or nobody."""
+    browser = Client()
+    if person is not None:
+        browser.force_login(person)
+    return browser
 
 
 def a_crawl(owner: User | None = None, *, options: CrawlOptions | None = None, **fields: Any) -> Crawl:

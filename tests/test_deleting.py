@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
@@ -17,16 +16,10 @@ from crawler.models import Crawl
 from tests.api.calling import Caller, a_token
 from tests.content_storages import kept_in
 from tests.everywhere import NOTHING, a_crawl_everywhere, left_of
-from tests.factories import a_person
+from tests.factories import a_browser, a_person
 from tests.management.calls import exit_code
 
 Door = Callable[[User, Crawl], Any]
-
-
-def a_browser(user: User) -> Client:
-    browser = Client()
-    browser.force_login(user)
-    return browser
 
 
 def by_its_page(user: User, crawl: Crawl) -> None:

@@ -21,7 +21,7 @@ from crawler.crawls.reconcile import scan
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
 from crawler.web.account.login import make_link
 from tests.api.calling import Caller, a_token
-from tests.factories import a_crawl, a_finished_crawl, a_group, a_person
+from tests.factories import a_browser, a_crawl, a_finished_crawl, a_group, a_person
 from tests.web.conftest import NOWHERE
 
 pytestmark = pytest.mark.django_db
@@ -38,12 +38,6 @@ def ann() -> User:
 @pytest.fixture
 def root() -> User:
     return a_person("root", superuser=True)
-
-
-def a_browser(user: User) -> Client:
-    browser = Client()
-    browser.force_login(user)
-    return browser
 
 
 def entry(act: str) -> AuditEntry:

@@ -3,21 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.test import Client
 from django.utils import timezone
 
 from crawler.accounts.logins import end_sessions, forget_expired
-from tests.factories import a_person
+from tests.factories import a_browser, a_person
 
 pytestmark = pytest.mark.django_db
-
-
-def a_browser(user: User) -> Client:
-    browser = Client()
-    browser.force_login(user)
-    return browser
 
 
 def test_all_browsers_of_one_person_are_logged_out_and_no_others() -> None:

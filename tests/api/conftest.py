@@ -1,7 +1,6 @@
 """Callers of the API for its tests: somebody with a token for everything, others with less; no Redis unless asked."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,28 +13,14 @@ from tests.conftest import free_port
 from tests.factories import a_person
 from tests.site import Site
 from tests.stack import OWN_WORKER, Stack
-from tests.web.conftest import NOWHERE
+from tests.web.conftest import ann, no_redis, root
 
-
-@pytest.fixture(autouse=True)
-def no_redis(settings: Any) -> None:
-    """`real_redis` comes after this one."""
-    settings.REDIS_URL = NOWHERE
-
-
-@pytest.fixture
-def ann(db: None) -> User:
-    return a_person("ann")
+__all__ = ["ann", "no_redis", "root"]
 
 
 @pytest.fixture
 def bob(db: None) -> User:
     return a_person("bob")
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    return a_person("root", superuser=True)
 
 
 @pytest.fixture

@@ -3,15 +3,14 @@
 import contextlib
 import socket
 import ssl
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Self
 
 import h2.config
 import h2.connection
 import h2.events
+
+from tests.http.server import Listening
 
 Headers = list[tuple[str, str]]
 
@@ -35,50 +34,15 @@ def of_bytes(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
-class Server:
-    """Serves a site, path to answer, until the end of its `with` block."""
+class Server(Listening):
+    """Serves a site, path to answer."""
 
     def __init__(self, site: Mapping[str, Answer], context: ssl.SSLContext) -> None:
+        super().__init__()
         self.requests: list[Headers] = []
-        self.connections = 0
         self.protocols: list[str | None] = []  # as they were negotiated
         context.set_alpn_protocols(["h2"])
         self._site, self._context = site, context
-        self._over = threading.Event()
-        self._open: list[socket.socket] = []
-        self._threads: list[threading.Thread] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-
-    def __enter__(self) -> Self:
-        self._start(self._accept)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        for sock in (self._listener, *self._open):
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-            sock.close()
-        for thread in self._threads:
-            thread.join()
-
-    def _start(self, target: Callable[..., None], *args: object) -> None:
-        thread = threading.Thread(target=target, args=args)
-        self._threads.append(thread)
-        thread.start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                sock, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            self._open.append(sock)
-            self._start(self._serve, sock)
 
     def _serve(self, plain: socket.socket) -> None:
         with contextlib.suppress(OSError), self._context.wrap_socket(plain, server_side=True) as sock:

@@ -5,36 +5,18 @@ It leads every name to loopback, and remembers who came and what was asked of it
 
 import contextlib
 import socket
-import threading
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
+from tests.http.server import Listening
 
-class ProxyServer:
+
+class ProxyServer(Listening):
     def __init__(self, *, authorization: str = "", answer: bytes = b"") -> None:
+        super().__init__()
         self.heads: list[str] = []  # request heads as they arrived, CONNECT among them
-        self.connections = 0
         self._authorization = authorization  # "" = open to all
         self._answer = answer  # said to every CONNECT in place of digging
-        self._open: list[socket.socket] = []
-        self._threads: list[threading.Thread] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-
-    def __enter__(self) -> Self:
-        self._start(self._accept)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for sock in (self._listener, *self._open):
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-            sock.close()
-        for thread in self._threads:
-            thread.join()
 
     def hang_up(self) -> None:
         """End the connections there are, and wait until that is done."""
@@ -45,21 +27,6 @@ class ProxyServer:
     def targets(self) -> list[str]:
         """Method and target of each request, such as "CONNECT site.test:443"."""
         return [head.rsplit(" ", 1)[0] for head in (lines.splitlines()[0] for lines in self.heads)]
-
-    def _start(self, target: object, *args: object) -> None:
-        thread = threading.Thread(target=target, args=args)  # type: ignore[arg-type]
-        self._threads.append(thread)
-        thread.start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                sock, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            self._open.append(sock)
-            self._start(self._serve, sock)
 
     def _serve(self, client: socket.socket) -> None:
         upstreams: dict[str, socket.socket] = {}

@@ -49,23 +49,16 @@ def chunked(*chunks: bytes, then: Then = Then.KEEP, **headers: str) -> Reply:
     return Reply(head + body, then)
 
 
-class Server:
-    """Serves one site until the end of its `with` block, and remembers who came and what they asked."""
+class Listening:
+    """Takes connections on loopback until the end of its `with` block, each served by a thread of its own."""
 
-    def __init__(self, site: Site, *, tls: ssl.SSLContext | None = None, greeting: bytes = b"") -> None:
-        self.requests: list[str] = []  # request heads, in order of arrival
-        self.bodies: list[bytes] = []
+    def __init__(self) -> None:
         self.connections = 0
-        self._site = site
-        self._given: dict[str, int] = {}
-        self._tls = tls
-        self._greeting = greeting  # sent before anything is asked
         self._over = threading.Event()
         self._open: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        self.origin = f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -82,11 +75,8 @@ class Server:
         for thread in self._threads:
             thread.join()
 
-    def paths(self) -> list[str]:
-        return [head.split(" ", 2)[1] for head in self.requests]
-
-    def _start(self, target: object, *args: object) -> None:
-        thread = threading.Thread(target=target, args=args)  # type: ignore[arg-type]
+    def _start(self, target: Callable[..., None], *args: object) -> None:
+        thread = threading.Thread(target=target, args=args)
         self._threads.append(thread)
         thread.start()
 
@@ -100,6 +90,26 @@ class Server:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a reset throws away what waits to be sent
             self._open.append(sock)
             self._start(self._serve, sock)
+
+    def _serve(self, sock: socket.socket) -> None:
+        raise NotImplementedError
+
+
+class Server(Listening):
+    """Serves one site, and remembers who came and what they asked."""
+
+    def __init__(self, site: Site, *, tls: ssl.SSLContext | None = None, greeting: bytes = b"") -> None:
+        super().__init__()
+        self.requests: list[str] = []  # request heads, in order of arrival
+        self.bodies: list[bytes] = []
+        self._site = site
+        self._given: dict[str, int] = {}
+        self._tls = tls
+        self._greeting = greeting  # sent before anything is asked
+        self.origin = f"http://127.0.0.1:{self.port}"
+
+    def paths(self) -> list[str]:
+        return [head.split(" ", 2)[1] for head in self.requests]
 
     def _serve(self, sock: socket.socket) -> None:
         with contextlib.suppress(OSError):

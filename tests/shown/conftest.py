@@ -13,15 +13,9 @@ from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from tests.content_storages import kept_in
 from tests.evil import SITE, TEXTS, an_evil_crawl
-from tests.factories import a_person
-from tests.web.conftest import as_root
+from tests.web.conftest import as_root, root
 
-__all__ = ["as_root"]
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    return a_person("root", superuser=True)
+__all__ = ["as_root", "root"]
 
 
 @pytest.fixture

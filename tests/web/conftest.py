@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.factories import a_person
+from tests.factories import a_browser, a_person
 
 NOWHERE = "redis://127.0.0.1:1/0"  # nothing listens on port 1, so this is a Redis that is down
 
@@ -30,14 +30,10 @@ def root(db: None) -> User:
 @pytest.fixture
 def as_ann(ann: User) -> Client:
     """A browser in which ann is logged in."""
-    browser = Client()
-    browser.force_login(ann)
-    return browser
+    return a_browser(ann)
 
 
 @pytest.fixture
 def as_root(root: User) -> Client:
     """A browser in which a superuser is logged in."""
-    browser = Client()
-    browser.force_login(root)
-    return browser
+    return a_browser(root)

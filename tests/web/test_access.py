@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 
@@ -16,7 +15,7 @@ from crawler.models import Crawl, Page, PageFacts, Schedule
 from crawler.web import urls
 from settings import urls as root_urls
 from tests.content_storages import kept_in
-from tests.factories import SITE, a_finished_crawl, a_group, a_page, a_person, kept_text
+from tests.factories import SITE, a_browser, a_finished_crawl, a_group, a_page, a_person, kept_text
 from tests.routes import PEOPLE, WEB, WebRoute
 
 OF_THE_ADMIN = {"admin/", "admin/django_rq/", "admin/login/", "admin/password_change/"}
@@ -90,13 +89,6 @@ def test_who_gets_in(
             if who == "nobody" and route.name.startswith(("crawl-", "schedule-", "account")):
                 assert response["Location"].startswith("/login/")
         assert found == dict(zip(PEOPLE, route.statuses, strict=True)), route
-
-
-def a_browser(person: User | None) -> Client:
-    browser = Client()
-    if person is not None:
-        browser.force_login(person)
-    return browser
 
 
 def address_of(route: WebRoute, crawl: Crawl, schedule: Schedule) -> str:

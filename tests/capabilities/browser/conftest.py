@@ -8,6 +8,7 @@ import pytest
 from crawler.capabilities.browser.chromium import installed
 from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.proxy import GuardProxy
+from crawler.capabilities.browser.rules import BrowserLimits
 from tests.bench import bench, database_and_redis, handlers_are_put_back
 from tests.capabilities.browser.pages import Pages
 
@@ -30,7 +31,8 @@ def proxy() -> Iterator[GuardProxy]:
 
 @pytest.fixture(scope="package")
 def browser(program: Path) -> Iterator[Browser]:
-    browser = Browser()
+    """One that is not replaced between two pages."""
+    browser = Browser(BrowserLimits(pages=1000))
     yield browser
     browser.close()
 

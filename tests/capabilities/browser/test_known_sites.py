@@ -1,13 +1,10 @@
 """The sites for browsers, read by our renderer: what its table says of each page, and no more, on both clocks."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
-from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.browser.rules import BrowserLimits
 from crawler.capabilities.browser.shells import reason
 from crawler.capabilities.browser.types import BrowserCrashed
 from crawler.core.html.document import document_of
@@ -34,14 +31,6 @@ def on_both_clocks(names: Iterable[str]) -> list[object]:
         for clock in ("wall", "virtual")
         for quick in [(name, clock) in QUICK]
     ]
-
-
-@pytest.fixture(scope="module")
-def browser(program: Path) -> Iterator[Browser]:
-    """One that is not replaced between two pages."""
-    browser = Browser(BrowserLimits(pages=1000))
-    yield browser
-    browser.close()
 
 
 class Known:

@@ -3,27 +3,16 @@
 import re
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from crawler.capabilities.browser import page as tab_page
-from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.browser.rules import BrowserLimits
 from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 
 ADD = "fetch('/api').then((r) => r.text()).then((t) => document.body.append(t))"
 LATE = f"<body><script>setTimeout(() => {ADD}, 400)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser(program: Path) -> Iterator[Browser]:
-    """One that is not replaced between two pages."""
-    browser = Browser(BrowserLimits(pages=1000))
-    yield browser
-    browser.close()
 
 
 @pytest.fixture

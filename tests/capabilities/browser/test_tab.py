@@ -2,14 +2,11 @@
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.kept_tabs import KeptTabs
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.browser.rules import BrowserLimits
 from tests.capabilities.browser.pages import Pages
 from tests.http.server import Server, Then, page
 
@@ -20,14 +17,6 @@ VISITS = """<body><script>
   document.cookie = "seen=yes";
 </script>"""
 SHOP, BLOG = "shop", "blog"
-
-
-@pytest.fixture(scope="module")
-def browser(program: Path) -> Iterator[Browser]:
-    """One that is not replaced between two pages."""
-    browser = Browser(BrowserLimits(pages=1000))
-    yield browser
-    browser.close()
 
 
 @pytest.fixture

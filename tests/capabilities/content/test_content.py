@@ -34,12 +34,6 @@ PAGES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, settings: Any) -> Path:
-    kept_in(tmp_path, settings)
-    return tmp_path
-
-
 def kept(bench: Bench, path: str = "/") -> dict[str, Any]:
     page_id = Page.objects.get(crawl=bench.crawl, url=f"{bench.site.url}{path}").id
     found: dict[str, Any] = PageFacts.objects.get(page_id=page_id).kept

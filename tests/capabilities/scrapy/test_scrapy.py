@@ -1,7 +1,6 @@
 """Pages of a crawl with the engine Scrapy, which is real: its project is `tests.capabilities.scrapy.project`."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,12 +26,7 @@ SITE = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _scrapy(monkeypatch: pytest.MonkeyPatch, handlers_are_put_back: None) -> Iterator[None]:
-    pytest.importorskip("scrapy", reason="Scrapy is not installed (pip install -r requirements-scrapy.txt)")
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.capabilities.scrapy.project")
-    yield
-    driver.close_all()
+pytestmark = pytest.mark.usefixtures("handlers_are_put_back")
 
 
 def work(bench: Bench, seconds: float = 30.0) -> None:
