@@ -86,7 +86,7 @@ def test_who_gets_in(
             kind = who if who in crawls else "usual"
             response = browser.generic(route.method, address_of(route, crawls[kind], schedules[kind]))
             found[who] = response.status_code
-            if who == "nobody" and route.name.startswith(("crawl-", "schedule-", "account")):
+            if who == "nobody" and route.name.startswith(("crawl-", "page-", "schedule-", "account", "channel-")):
                 assert response["Location"].startswith("/login/")
         assert found == dict(zip(PEOPLE, route.statuses, strict=True)), route
 

@@ -71,9 +71,5 @@ def test_what_was_given_up_on_elsewhere_is_not_listed(as_ann: Client, ann: User)
     assert "There are none" in as_ann.get(f"/crawls/{a_crawl(ann).id}/dead-letters/").content.decode()
 
 
-def test_somebody_elses_are_not_there(as_ann: Client) -> None:
-    assert as_ann.get(f"/crawls/{a_crawl(a_person('bob')).id}/dead-letters/").status_code == 404
-
-
 def test_they_are_to_be_looked_at_alone(as_ann: Client, ann: User) -> None:
     assert as_ann.post(f"/crawls/{a_crawl(ann).id}/dead-letters/").status_code == 405

@@ -153,10 +153,6 @@ def test_nothing_is_changed_by_looking(as_ann: Client, ann: User, door: str) -> 
     assert as_ann.get(f"{PAGE}{address}").status_code == 405
 
 
-def test_whoever_is_not_logged_in_is_sent_to_the_login() -> None:
-    assert Client().get(PAGE)["Location"] == f"/login/?next={PAGE}"
-
-
 def test_the_last_notice_and_what_came_of_it_is_shown(as_ann: Client, ann: User) -> None:
     channel, crawl = a_channel(ann), a_finished_crawl(ann)
     a_delivery(crawl, channel=channel, state=Delivery.GIVEN_UP, error="the mail server refused")

@@ -94,12 +94,6 @@ def test_the_list_costs_the_same_few_queries_however_long(
         as_ann.get("/")
 
 
-@pytest.mark.parametrize("path", ["", "status"])
-def test_somebody_elses_crawl_is_not_there(as_ann: Client, path: str) -> None:
-    crawl = a_crawl(a_person("bob"))
-    assert as_ann.get(f"/crawls/{crawl.id}/{path}").status_code == 404
-
-
 @pytest.mark.parametrize("path", ["/", f"/crawls/{UUID(int=7)}/", f"/crawls/{UUID(int=7)}/status"])
 @pytest.mark.django_db
 def test_the_pages_need_a_login(client: Client, path: str) -> None:

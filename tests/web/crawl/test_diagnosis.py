@@ -100,16 +100,6 @@ def test_the_crawls_page_leads_there_while_it_is_not_over(as_ann: Client, ann: U
     assert f'<a href="{path(crawl)}">Why is it not finished?</a>' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
 
 
-def test_somebody_elses_crawl_is_not_there(as_ann: Client) -> None:
-    assert as_ann.get(path(a_crawl(a_person("bob")))).status_code == 404
-
-
-@pytest.mark.django_db
-def test_it_needs_a_login(client: Client) -> None:
-    crawl = a_crawl()
-    assert client.get(path(crawl))["Location"] == f"/login/?next={path(crawl)}"
-
-
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
 def test_it_is_only_looked_at(as_ann: Client, ann: User, method: str) -> None:
     assert getattr(as_ann, method)(path(a_crawl(ann))).status_code == 405

@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +12,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.exports import sitemap
 from crawler.exports.file import MIN_PIECE_SIZE
 from crawler.exports.formats import FORMATS
-from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page
 
 
 def test_the_pages_of_a_crawl_can_be_downloaded(as_ann: Client, ann: User) -> None:
@@ -93,19 +92,6 @@ def test_text_of_strangers_does_not_run_in_a_spreadsheet(as_ann: Client, ann: Us
     a_page(crawl, title="=1+1")
     body = as_ann.get(f"/crawls/{crawl.id}/export.csv").getvalue().decode()
     assert next(csv.DictReader(io.StringIO(body)))["title"] == "'=1+1"
-
-
-@pytest.mark.parametrize("path", ["exports/", "export.jsonl", "export.xlsx"])
-def test_somebody_elses_crawl_is_not_there(as_ann: Client, path: str) -> None:
-    crawl = a_crawl(a_person("bob"))
-    assert as_ann.get(f"/crawls/{crawl.id}/{path}").status_code == 404
-
-
-@pytest.mark.parametrize("path", ["exports/", "export.csv"])
-@pytest.mark.django_db
-def test_exports_need_a_login(client: Client, path: str) -> None:
-    response = client.get(f"/crawls/{UUID(int=7)}/{path}")
-    assert (response.status_code, response["Location"]) == (302, f"/login/?next=/crawls/{UUID(int=7)}/{path}")
 
 
 @pytest.mark.parametrize("path", ["exports", "graph", "why", "dead-letters", "orphans", "notices", "traps", "pages"])

@@ -17,7 +17,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.progress import CHEAP
 from crawler.web.crawl.crawl_summary import answer_bars, depth_bars, quick_figures
-from tests.factories import a_crawl, a_crawl_with_a_queue, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_crawl_with_a_queue, a_finished_crawl, a_page
 
 NOW = 1_800_000_000.0
 PART = {"HTTP_HX_REQUEST": "true"}
@@ -130,10 +130,6 @@ def test_while_somebody_else_counts_the_last_count_is_shown_and_asked_for_again(
     html = part_of(as_ann, crawl)
     assert "example.com" in html
     assert 'hx-trigger="every ' in html
-
-
-def test_somebody_elses_figures_are_not_there(as_ann: Client) -> None:
-    assert as_ann.get(reverse("crawl-figures", args=[a_crawl(a_person("bob")).pk])).status_code == 404
 
 
 def test_an_open_page_whose_reader_was_logged_out_says_so_in_its_part(client: Client, ann: User) -> None:

@@ -103,12 +103,3 @@ def test_a_pages_own_view_shows_its_screenshot(as_ann: Client, ann: User) -> Non
         images = LexborHTMLParser(html).css("img.screenshot")
         assert len(images) == number
     assert f"screenshot: {NOT_KEPT}" in html
-
-
-def test_the_gallery_of_another_user_is_not_there(ann: User) -> None:
-    crawl = a_finished_crawl(ann, options=PICTURED)
-    page = a_rendered_page(crawl, "/")
-    eve = Client()
-    eve.force_login(User.objects.create_user("eve"))
-    assert eve.get(f"/crawls/{crawl.pk}/gallery/").status_code == 404
-    assert eve.get(f"/crawls/{crawl.pk}/pages/{page.pk}/content/screenshot").status_code == 404

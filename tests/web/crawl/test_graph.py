@@ -1,11 +1,9 @@
-from uuid import UUID
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.reports import graph
-from tests.factories import a_crawl, a_page, a_person, make_linked_crawl
+from tests.factories import a_crawl, a_page, make_linked_crawl
 
 
 def test_the_picture_has_what_is_said_of_each_page(as_ann: Client, ann: User) -> None:
@@ -53,14 +51,3 @@ def test_what_is_typed_as_a_folder_is_only_ever_text(as_ann: Client, ann: User) 
     crawl = a_crawl(ann)
     html = as_ann.get(f"/crawls/{crawl.id}/graph/", {"within": '"><script>'}).content.decode()
     assert "<script>" not in html
-
-
-@pytest.mark.parametrize("path", ["graph/", "graph.json"])
-def test_somebody_elses_graph_is_not_there(as_ann: Client, path: str) -> None:
-    assert as_ann.get(f"/crawls/{a_crawl(a_person('bob')).id}/{path}").status_code == 404
-
-
-@pytest.mark.parametrize("path", ["graph/", "graph.json"])
-@pytest.mark.django_db
-def test_a_graph_needs_a_login(client: Client, path: str) -> None:
-    assert client.get(f"/crawls/{UUID(int=7)}/{path}")["Location"].startswith("/login/")

@@ -11,7 +11,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.progress import MAX_LISTED
 from crawler.web.tables import paging
-from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page
 
 OPTIONS = CrawlOptions(sitemaps=True)
 
@@ -61,8 +61,3 @@ def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypa
 def test_none_and_unknown_are_told_apart(as_ann: Client, ann: User, options: CrawlOptions, said: str) -> None:
     crawl = a_finished_crawl(ann, options=options)
     assert said in as_ann.get(f"/crawls/{crawl.id}/orphans/").content.decode()
-
-
-def test_another_persons_crawl_is_not_there(as_ann: Client) -> None:
-    crawl = a_finished_crawl(a_person("bob"), options=OPTIONS)
-    assert as_ann.get(f"/crawls/{crawl.id}/orphans/").status_code == 404

@@ -13,7 +13,7 @@ from crawler.models import Crawl
 from crawler.reports.catalogue import entries as counted
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.web.tables import paging
-from tests.factories import a_finished_crawl, a_person
+from tests.factories import a_finished_crawl
 from tests.reports.catalogue.factories import SITE, link, make
 
 
@@ -104,20 +104,6 @@ def test_a_report_comes_as_a_file_that_no_spreadsheet_runs(as_ann: Client, crawl
 def test_a_report_comes_as_json_lines(as_ann: Client, crawl: Crawl) -> None:
     response = as_ann.get(f"/crawls/{crawl.id}/reports/depths.jsonl")
     assert [json.loads(line) for line in b"".join(response).splitlines()] == [{"depth": 0, "pages": 3}]  # type: ignore[arg-type]
-
-
-ADDRESSES = ["", "broken-links/", "broken-links.csv", "broken-links/1/"]
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_the_reports_of_another_persons_crawl_are_not_there(as_ann: Client, address: str) -> None:
-    crawl = a_finished_crawl(a_person("bob"))
-    assert as_ann.get(f"/crawls/{crawl.id}/reports/{address}").status_code == 404
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_who_is_not_logged_in_is_sent_to_the_login(crawl: Crawl, address: str) -> None:
-    assert Client().get(f"/crawls/{crawl.id}/reports/{address}").status_code == 302
 
 
 @pytest.mark.parametrize(

@@ -84,10 +84,6 @@ def test_items_of_others_are_not_found(as_ann: Client, verb: str) -> None:
     assert schedule.enabled
 
 
-def test_whoever_is_not_logged_in_is_sent_to_the_login(client: Client, db: None) -> None:
-    assert client.get("/schedules/")["Location"].startswith("/login/")
-
-
 def test_a_runs_page_leads_to_the_runs_before_and_after_it(as_ann: Client, ann: User) -> None:
     schedule = a_schedule(ann)
     first = a_finished_crawl(ann, schedule=schedule)

@@ -10,10 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports import page_table
-from tests.factories import a_finished_crawl, a_page, a_person
+from tests.factories import a_finished_crawl, a_page
 
 SITE = "https://example.com/"
 
@@ -165,11 +164,3 @@ def test_what_asks_to_be_left_out_is_in_no_file_of_a_crawl_that_obeys(as_ann: Cl
 @pytest.mark.parametrize(("file", "status"), [("export.csv?depth=x", 400), ("export.exe", 404)])
 def test_what_is_no_file_is_refused(as_ann: Client, crawl: Crawl, file: str, status: int) -> None:
     assert as_ann.get(f"/crawls/{crawl.id}/pages/{file}").status_code == status
-
-
-@pytest.mark.parametrize("address", ["", "export.csv"])
-def test_another_persons_pages_are_not_there(as_ann: Client, address: str) -> None:
-    crawl = a_finished_crawl(a_person("bob"))
-    a_page(crawl, answer=Outcome.TIMEOUT)
-    assert as_ann.get(f"/crawls/{crawl.id}/pages/{address}").status_code == 404
-    assert Client().get(f"/crawls/{crawl.id}/pages/{address}").status_code == 302
