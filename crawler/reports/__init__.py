@@ -23,7 +23,7 @@ crawl_search      which crawls a list has
 metrics           metrics for monitoring
 scale             how many workers would be useful, and why
 workforce         the workers at one moment, for all parts of a page
-slowdown_text     the same in words, of one host
+slowdown_text     how a host responds and is slowed down, in words
 text              numbers, outcomes, receipts, notices and confirmations as text
 result_cache      computed results of finished crawls, in files
 adding            replies to users who add or change pages
