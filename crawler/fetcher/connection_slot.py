@@ -72,13 +72,11 @@ class ConnectionSlot:
         with self._lock:
             self._take()
 
-    def release(self) -> bool:
-        """Whether there was a slot."""
+    def release(self) -> None:
         with self._lock:
             was_held, self.is_held = self.is_held, False
             if was_held:
                 self._limiter.release_slot(self._host, self.holder)
-        return was_held
 
     def _take(self) -> SlotResult:
         asked_at = self._monotonic()

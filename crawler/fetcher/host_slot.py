@@ -115,9 +115,12 @@ class HostSlot:
         return self._slot.is_valid_for(END_MARGIN_S)
 
     def end(self) -> None:
-        """Release the slot, and report what was learned about the host."""
-        if self._slot.release():
-            self._report.send()
+        """Report what was learned about the host, while the slot counts as one in use, and release it."""
+        try:
+            if self._slot.is_held:
+                self._report.send()
+        finally:
+            self._slot.release()
 
     def take_grant(self) -> RateLimited | None:
         """None if a request may be sent now. With a delay, the caller must end the grant by `note_sent` or

@@ -33,6 +33,7 @@ MUCH_SLOWER = 2 * SLOWER  # the same if little is known of it
 SIGNIFICANT = 3.0  # standard errors
 ENOUGH = math.log(0.9)  # of the best throughput
 QUEUE_SHARE = 0.25  # of the connections that may wait in the host's queue
+USED = 0.75  # of the connections: all are, some of them are just changing from one slice to the next
 REMEMBERED = 96  # responses that count for a level
 FRESH_S = 30.0  # a level that was last used longer ago is not relied on
 HOLD_S = 12.0  # until a level that was too much is tried again
@@ -230,7 +231,9 @@ def after_window(throttle: Throttle, window: Window, connections: int, now: floa
     throttle = replace(throttle, seconds=math.exp(window.mean), news_at=now)
     if throttle.limit < 1:
         return throttle if throttle.failures else _raised(throttle, throttle.limit * 1.25, now)
-    seen = Level(level_below(min(connections, throttle.limit)), window.mean, window.error, window.responses, now)
+    is_used = connections >= USED * throttle.limit
+    level = int(throttle.limit) if is_used else level_below(connections)
+    seen = Level(level, window.mean, window.error, window.responses, now)
     if not throttle.levels:  # the first page is requested alone
         trial_at = now + TRIAL_S + TRIAL_ROUNDS * throttle.seconds
         return replace(throttle, levels={1: replace(seen, connections=1)}, changed_at=now, trial_at=trial_at)
@@ -242,7 +245,7 @@ def after_window(throttle: Throttle, window: Window, connections: int, now: floa
         return replace(throttle, is_doubted=True)
     else:
         throttle = _shifted(throttle, known, seen, now)
-    return _decided(throttle, seen, now, is_used=connections >= throttle.limit)
+    return _decided(throttle, seen, now, is_used=is_used)
 
 
 def _shifted(throttle: Throttle, known: Level, seen: Level, now: float) -> Throttle:

@@ -72,7 +72,7 @@ def test_a_host_that_is_as_fast_as_before_gets_twice_as_many_at_first() -> None:
 
 
 def test_no_more_are_allowed_while_those_allowed_are_not_used() -> None:
-    assert after_window(known(c1=0.3, c4=0.3), a_window(0.3), 3, NOW).connections == 4
+    assert after_window(known(c1=0.3, c4=0.3), a_window(0.3), 2, NOW).connections == 4
 
 
 def test_a_host_that_slows_down_under_load_is_tried_with_as_many_as_do_not_wait() -> None:
