@@ -4,6 +4,7 @@ over at once. Each verb may be repeated, and raced against the others and agains
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -221,9 +222,9 @@ def test_a_crawl_paused_at_the_moment_of_its_finish_does_not_finish(
     bench.work("fetch", at_most=1)
     finish = conclude.mark_finished
 
-    def paused_before(crawl: Crawl) -> bool:
+    def paused_before(crawl: Crawl, *slowed: Any) -> bool:
         pause(crawl.id)
-        return finish(crawl)
+        return finish(crawl, *slowed)
 
     monkeypatch.setattr(conclude, "mark_finished", paused_before)
     manage(bench.crawl.id)
