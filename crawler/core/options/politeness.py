@@ -29,7 +29,7 @@ class PolitenessOptions(Part):
         Switch(True, has_both=True),
         POLITENESS,
         "Slow down when the site does",
-        "Use fewer connections to a host that slows down. Also to one that responds with errors.",
+        "Slow down as hosts do. They get fewer connections; failing ones a delay, too.",
     )
     obey_robots: bool = option(
         Switch(True),

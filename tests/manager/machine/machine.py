@@ -142,13 +142,13 @@ class Machine:
 
     # What the machine watches from within
 
-    def _finished_by(self, finish: Callable[[Crawl], bool]) -> Callable[[Crawl], bool]:
+    def _finished_by(self, finish: Callable[..., bool]) -> Callable[..., bool]:
         """Both completion checks agree whenever finished is said."""
 
-        def watched(crawl: Crawl) -> bool:
+        def watched(crawl: Crawl, slowed: dict[str, Any] | None = None) -> bool:
             with self.stage.nobody():
                 queue_side = Frontier(self.redis, str(crawl.id)).queue_side()
-            done = finish(crawl)
+            done = finish(crawl, slowed)
             if done:
                 with self.stage.nobody():
                     assert queue_side.is_empty, f"finished, although there was {queue_side}"
