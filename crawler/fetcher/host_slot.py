@@ -34,8 +34,9 @@ class RateLimited:
 class ResponseReport:
     """What responses say about a host; told to the throttle about every second, since that costs a call of Redis."""
 
-    def __init__(self, throttles: HostThrottles, host: str, crawl: str, now: Clock) -> None:
-        self._throttles, self._host, self._crawl, self._now = throttles, host, crawl, now
+    def __init__(self, throttles: HostThrottles, host: str, policy: HostPolicy, now: Clock) -> None:
+        self._throttles, self._host, self._now = throttles, host, now
+        self._crawl, self._connections = policy.crawl, policy.connections
         self.times = ResponseTimes()  # not reported yet
         self._sent_at = now()
 
@@ -45,13 +46,13 @@ class ResponseReport:
         if now - self._sent_at >= REPORT_S:
             self.send()
 
-    def note_failure(self, seconds: float, status: int | None, connections: int) -> float:
+    def note_failure(self, seconds: float, status: int | None) -> float:
         """The throttle's delay after it."""
         self.send()
         throttle = self._throttles.note_failure(
             self._host,
             seconds=seconds,
-            connections=connections,
+            connections=self._connections,
             status=status,
             now=self._now(),
             crawl=self._crawl,
@@ -63,7 +64,8 @@ class ResponseReport:
         times, self.times, self._sent_at = self.times, ResponseTimes(), self._now()
         if not times.responses:
             return None
-        return self._throttles.note_responses(self._host, times, self._sent_at, self._crawl).delay
+        known = self._throttles.note_responses(self._host, times, self._sent_at, self._crawl, self._connections)
+        return known.delay
 
 
 class HostSlot:
@@ -84,7 +86,7 @@ class HostSlot:
     ) -> None:
         self._limiter, self._host, self._now = limiter, host, now
         self._slot = ConnectionSlot(limiter, host, holder, policy, now, monotonic)
-        self._report = ResponseReport(host_states.throttles, host, policy.crawl, now)
+        self._report = ResponseReport(host_states.throttles, host, policy, now)
         self._host_states = host_states
         self._chosen_delay = self._delay = policy.delay
         self.next_at = 0.0
@@ -208,7 +210,7 @@ class HostSlot:
         if host_rules.is_failure(outcome, http_status):
             if http_status is not None:
                 self._host_states.note_response(self._host)
-            self._delay = self._report.note_failure(seconds, http_status, self._slot.policy.connections)
+            self._delay = self._report.note_failure(seconds, http_status)
             self._checked_at = 0.0
         elif http_status is not None:
             if is_page:

@@ -12,7 +12,7 @@ from redis import Redis
 from redis.client import Pipeline
 
 from crawler.core.politeness import throttle as rules
-from crawler.core.politeness.throttle import Level, Slowdown, Throttle, Window
+from crawler.core.politeness.throttle import COMFORT_S, FORGET_S, LEVELS, Level, Slowdown, Throttle, Window
 from crawler.frontier import keys, scripts
 from crawler.frontier.keys import CrawlKeys
 
@@ -45,9 +45,12 @@ class HostThrottles:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
-    def note_responses(self, host: str, times: ResponseTimes, now: float, crawl: str) -> Throttle:
-        """Responses that are no failures."""
+    def note_responses(
+        self, host: str, times: ResponseTimes, now: float, crawl: str, connections: int = LEVELS[-1]
+    ) -> Throttle:
+        """Responses that are no failures, of a crawl that would use so many connections."""
         args = [now, repr(times.began), times.responses, repr(times.logs), repr(times.squares), HOST_STATE_TTL_S]
+        args += [math.log(COMFORT_S), connections, FORGET_S / 2]
         raw, *window, slots = scripts.run(self._redis, "host_responses", [keys.host(host), keys.host_slots(host)], args)
         known = decode_throttle(raw, now)
         if not known.failures and not rules.is_full(known, _window(window), now):

@@ -90,6 +90,28 @@ def test_it_is_forgotten_without_news(throttles: HostThrottles, redis: Redis) ->
     assert stored(redis, NOW + FORGET_S + 1) == Throttle()
 
 
+def test_a_fast_host_with_room_for_more_connections_than_are_of_use_needs_no_decision(
+    throttles: HostThrottles, redis: Redis
+) -> None:
+    for second in (0, 2):
+        report(throttles, 0.01, NOW + second)
+    decided = stored(redis, NOW + 2)
+    assert decided.connections == 2 * START
+    times = ResponseTimes()
+    times.add(0.01, NOW + 4)
+    throttles.note_responses(HOST, times, NOW + 4, CRAWL, connections=START)
+    assert stored(redis, NOW + 4) == decided
+    assert redis.hget(keys.host(HOST), "responses") == b"0"
+
+
+def test_a_fast_host_is_not_forgotten_while_it_is_requested(throttles: HostThrottles, redis: Redis) -> None:
+    for second in range(0, 1_000, 50):
+        times = ResponseTimes()
+        times.add(0.01, NOW + second)
+        throttles.note_responses(HOST, times, NOW + second, CRAWL, connections=1)
+    assert stored(redis, NOW + 999) != Throttle()
+
+
 def test_what_a_later_version_stores_besides_is_ignored(throttles: HostThrottles, redis: Redis) -> None:
     report(throttles, 0.3, NOW, responses=1)
     known = json.loads(redis.hget(keys.host(HOST), "throttle") or b"")
