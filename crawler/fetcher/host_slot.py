@@ -21,7 +21,7 @@ from crawler.queueing import queues
 
 BEGIN_MARGIN_S = 2.5  # a request is begun only while the slot is valid for longer than this, else it is taken again
 SLOT_RETRY_S = 0.25  # between two attempts to get a lost slot again
-REPORT_S = 1.0  # between two reports of response times
+REPORT_S, EARLY_REPORT_S = 1.0, 0.25  # between two reports of response times; the same while the limit still rises
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,12 @@ class ResponseReport:
         self._crawl, self._connections = policy.crawl, policy.connections
         self.times = ResponseTimes()  # not reported yet
         self._sent_at = now()
+        self._wait_s = EARLY_REPORT_S
 
     def add(self, seconds: float) -> None:
         now = self._now()
         self.times.add(seconds, now)
-        if now - self._sent_at >= REPORT_S:
+        if now - self._sent_at >= self._wait_s:
             self.send()
 
     def note_failure(self, seconds: float, status: int | None) -> float:
@@ -65,6 +66,7 @@ class ResponseReport:
         if not times.responses:
             return None
         known = self._throttles.note_responses(self._host, times, self._sent_at, self._crawl, self._connections)
+        self._wait_s = EARLY_REPORT_S if known.allowed(self._connections) < self._connections else REPORT_S
         return known.delay
 
 

@@ -70,7 +70,9 @@ def _pace(options: CrawlOptions, state: HostState) -> Pace:
         delay = host_rules.host_delay(delay, state.crawl_delay)
     connections, is_passing = options.concurrency, options.throttle and state.throttle.delay > delay
     if options.throttle:
-        delay, connections = max(delay, state.throttle.delay), state.throttle.allowed(connections)
+        delay = max(delay, state.throttle.delay)
+        if not state.throttle.is_starting:  # else there will soon be more, and the pages must not all be dealt by then
+            connections = state.throttle.allowed(connections)
     return host_rules.pace_of(
         delay, connections, state.response_s, has_answered=state.has_answered, is_passing=is_passing
     )
