@@ -11,13 +11,14 @@ import pytest
 from tests.stack import Stack
 
 HOSTS, PAGES, RESPONSE_S = 64, 12, 3.0
+ADDRESSES = [f"127.1.1.{host + 1}" for host in range(HOSTS)]
 CONCURRENCY = 4
 WORKER_CONNECTIONS = 256  # as many as the hosts allow together
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 14\r\n\r\n<p>Slow page</"
 
 
 class SlowHosts:
-    """Serves every address of the loopback network at one port, and counts the requests under way."""
+    """Serves the addresses at one port, and counts the requests under way."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -38,19 +39,22 @@ class SlowHosts:
 
     async def _serve(self) -> None:
         self._end = asyncio.Event()
-        server = await asyncio.start_server(self._answer, "0.0.0.0", 0, backlog=1024)
-        self.port = server.sockets[0].getsockname()[1]
+        first, *others = ADDRESSES
+        servers = [await asyncio.start_server(self._answer, first, 0)]
+        self.port = servers[0].sockets[0].getsockname()[1]
+        servers.append(await asyncio.start_server(self._answer, others, self.port))
         self._is_serving.set()
         await self._end.wait()
-        server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
+        for server in servers:
+            server.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         host = writer.get_extra_info("sockname")[0]
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        try:
             while await reader.readuntil(b"\r\n\r\n"):
                 self._under_way[host] += 1
                 self.most = max(self.most, self._under_way.total())
@@ -58,7 +62,12 @@ class SlowHosts:
                 await asyncio.sleep(RESPONSE_S)
                 self._under_way[host] -= 1
                 writer.write(RESPONSE)
-        writer.close()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the worker has closed the connection
+        finally:  # also when the test is over: what is left open fails a later test
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
 
 @pytest.fixture
@@ -74,7 +83,7 @@ def hosts() -> Iterator[SlowHosts]:
 def test_slow_hosts_are_requested_over_all_connections_that_they_allow(stack: Stack, hosts: SlowHosts) -> None:
     stack.env["CRAWLER_WORKER_CONNECTIONS"] = str(WORKER_CONNECTIONS)
     stack.start_worker()
-    urls = [f"http://127.1.1.{host + 1}:{hosts.port}/{page}" for page in range(PAGES) for host in range(HOSTS)]
+    urls = [f"http://{address}:{hosts.port}/{page}" for page in range(PAGES) for address in ADDRESSES]
     receipt = stack.wait_until_finished(
         stack.start(*urls, recursive=False, obey_robots=False, throttle=False, concurrency=CONCURRENCY)
     )
