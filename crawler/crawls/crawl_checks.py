@@ -27,7 +27,7 @@ class CrawlCheck:
     these values. Raises BadInput if a crawl with these options has no use for one."""
 
     resealed: Collection[str]
-    """Options whose change encrypts the credentials anew, so that workers can tell that what they know is outdated."""
+    """Options whose change encrypts the credentials again, so that workers can tell that what they know is outdated."""
 
     failure: Callable[[Crawl], str]
     """Why none of its pages can be requested until a user resumes it, for users; "" = they can."""

@@ -42,7 +42,7 @@ def check_usable(guard: Guard, sealed: str) -> None:
 
 
 def resealed(crawl: Crawl, options: CrawlOptions, typed: Mapping[str, Iterable[str]], field: str) -> str:
-    """The crawl's credentials, encrypted anew for other options, with what a user typed in place of what it has of
+    """The crawl's credentials, encrypted again for other options, with what a user typed in place of what it has of
     these kinds. BadInput for `field` if they cannot be decrypted, or if what was typed cannot be used."""
     try:
         known = encryption.opened(crawl.sealed)

@@ -63,7 +63,7 @@ class ResponseReport:
     def send(self) -> float | None:
         """The throttle's delay after it; None = there was nothing to report."""
         times, self.times, self._sent_at = self.times, ResponseTimes(), self._now()
-        if not times.responses:
+        if not times.window.responses:
             return None
         known = self._throttles.note_responses(self._host, times, self._sent_at, self._crawl, self._connections)
         self._wait_s = EARLY_REPORT_S if known.allowed(self._connections) < self._connections else REPORT_S
@@ -175,7 +175,7 @@ class HostSlot:
     def has_answered(self) -> bool:
         """Whether the host has responded within the last day."""
         known = self._host_states.read([self._host], self._now())[self._host]
-        return self._report.times.responses > 0 or known.has_answered
+        return self._report.times.window.responses > 0 or known.has_answered
 
     def note_crawl_delay(self, seconds: float) -> None:
         """What the host's robots.txt asks for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, cast
 
 from redis import Redis
@@ -27,15 +27,12 @@ THROTTLE_FIELDS = ["throttle", "limit", "delay", "delay_at", "changed_at", *WIND
 class ResponseTimes:
     """Those of responses that were not reported yet."""
 
-    responses: int = 0
-    logs: float = 0.0  # sum of the logarithms of seconds
-    squares: float = 0.0  # sum of the squares of these
+    window: Window = field(default_factory=Window)
     began: float = math.inf  # epoch seconds when the first request was sent
     last_began: float = -math.inf
 
     def add(self, seconds: float, now: float) -> None:
-        log = math.log(max(seconds, 0.001))
-        self.responses, self.logs, self.squares = self.responses + 1, self.logs + log, self.squares + log * log
+        self.window = self.window.plus(seconds)
         self.began, self.last_began = min(self.began, now - seconds), max(self.last_began, now - seconds)
 
 
@@ -49,7 +46,8 @@ class HostThrottles:
         self, host: str, times: ResponseTimes, now: float, crawl: str, connections: int = LEVELS[-1]
     ) -> Throttle:
         """Responses that are no failures, of a crawl that would use so many connections."""
-        args = [now, repr(times.began), times.responses, repr(times.logs), repr(times.squares), HOST_STATE_TTL_S]
+        added = times.window
+        args = [now, repr(times.began), added.responses, repr(added.logs), repr(added.squares), HOST_STATE_TTL_S]
         args += [math.log(COMFORT_S), connections, FORGET_S / 2]
         raw, *window, slots = scripts.run(self._redis, "host_responses", [keys.host(host), keys.host_slots(host)], args)
         known = decode_throttle(raw, now)
@@ -57,10 +55,7 @@ class HostThrottles:
             return known
 
         def follow(known: Throttle, window: Window) -> tuple[Throttle, bool]:
-            if not rules.is_full(known, window, now):
-                return rules.after_responses(known, 0, times.last_began, now), False
-            known = rules.after_responses(known, window.responses, times.last_began, now)
-            return rules.after_window(known, window, max(1, slots), now), True
+            return rules.after_report(known, window, max(1, slots), times.last_began, now)
 
         return self._update(host, follow, now, crawl)
 

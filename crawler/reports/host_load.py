@@ -32,7 +32,7 @@ def load_of(crawl: Crawl) -> str:
         hosts = list(dict.fromkeys(map(retries.host_of, lanes)))
         states = HostStates(frontier.redis).read(hosts, frontier.now()) if hosts else {}
     except (ServiceDown, RedisError):
-        return ""  # that it does not respond is told by others
+        return ""  # that it does not respond has an alert of its own
     return _sentence({host: state.throttle for host, state in states.items()}, crawl.chosen.concurrency)
 
 

@@ -13,15 +13,12 @@ SHOWN = 3  # hosts in a receipt
 
 def load_text(throttle: Throttle, connections: int) -> str:
     """ "responds in 2.0 s; 4 of 4 connections", or how it is slowed down, for a crawl that would use so many."""
-    if throttle.is_trial and not throttle.delay:
-        return f"{_responds(throttle)}; {count(throttle.allowed(connections))} connections are tried"
+    allowed, responds = throttle.allowed(connections), f"responds in {duration(throttle.seconds)}"
+    if throttle.is_trial and not throttle.delay and allowed < connections:
+        return f"{responds}; {counted(allowed, 'connection')} {'is' if allowed == 1 else 'are'} tried"
     if text := slowdown_text(Slowdown.of(throttle), connections):
         return text
-    return f"{_responds(throttle)}; {count(throttle.allowed(connections))} of {counted(connections, 'connection')}"
-
-
-def _responds(throttle: Throttle) -> str:
-    return f"responds in {duration(throttle.seconds)}"
+    return f"{responds}; {count(allowed)} of {counted(connections, 'connection')}"
 
 
 def slowdown_text(slowdown: Slowdown | None, connections: int) -> str:

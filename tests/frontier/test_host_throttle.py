@@ -122,5 +122,5 @@ def test_response_times_add_up_by_their_logarithms() -> None:
     times = ResponseTimes()
     for seconds in (0.1, 10.0):
         times.add(seconds, NOW)
-    assert (times.responses, times.began) == (2, NOW - 10.0)
-    assert math.exp(times.logs / times.responses) == pytest.approx(1.0)
+    assert (times.window.responses, times.began) == (2, NOW - 10.0)
+    assert math.exp(times.window.mean) == pytest.approx(1.0)

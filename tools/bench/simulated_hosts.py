@@ -252,17 +252,13 @@ class Throttled:
             if rules.counts(self.throttle, now - response.seconds):
                 self.throttle = rules.after_failure(self.throttle, self._most, response.status, now)
             return
-        if self.throttle.failures:
-            self.throttle = rules.after_responses(self.throttle, 0, now - response.seconds, now)
+        began = now - response.seconds
         if self._window.since < self.throttle.changed_at:
             self._window = Window(self.throttle.changed_at)
-        if now - response.seconds < self.throttle.changed_at:
-            return
-        self._window = self._window.plus(response.seconds)
-        if rules.is_full(self.throttle, self._window, now):
-            began = now - response.seconds
-            self.throttle = rules.after_responses(self.throttle, self._window.responses, began, now)
-            self.throttle = rules.after_window(self.throttle, self._window, in_use, now)
+        if began >= self.throttle.changed_at:
+            self._window = self._window.plus(response.seconds)
+        self.throttle, is_used_up = rules.after_report(self.throttle, self._window, in_use, began, now)
+        if is_used_up:
             self._window = Window(now)
 
 

@@ -27,7 +27,7 @@ class Typed(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """That the owner of a crawl may give it anew while the crawl runs: all its values, in place of all it has."""
+    """That the owner of a crawl may give it again while the crawl runs: all its values, in place of all it has."""
 
     before: str  # the option it stands before on the form
     help: str  # on the form

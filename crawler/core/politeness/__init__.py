@@ -1,6 +1,7 @@
 """How often a site is requested, and whose turn it is.
 
-host_rules  how often a host may be requested: delay, throttle, Retry-After; why it waits
+host_rules  how often a host may be requested: delay, Retry-After; slices of its pages; why it waits
+throttle    how many connections a host gets, by its response times and failures
 priorities  priorities by rules of the user
 shares      how running crawls share the workers
 scaling     how many workers would be useful

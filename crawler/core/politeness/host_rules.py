@@ -91,7 +91,7 @@ def slice_pages(delay: float, seconds: float | None = None) -> int:
 
 def is_misjudged(spent_s: float, done: int, left: int) -> bool:
     """Whether a slice has far too many pages, because its host is slower than was known: `done` of them took `spent_s`
-    seconds, and `left` wait. What is left is then handed out anew, over all connections that the host allows."""
+    seconds, and `left` wait. What is left is then handed out again, over all connections that the host allows."""
     return spent_s >= MISJUDGED_AFTER_S and left * spent_s > 2 * SLICE_TARGET_S * done
 
 

@@ -21,10 +21,7 @@ FORGET_S = 600.0  # without news
 WINDOW_S, LONG_WINDOW_S = 1.0, 5.0
 WINDOW_RESPONSES, MANY_RESPONSES, FEW_RESPONSES = 8, 96, 4
 PRECISE = 0.15  # standard error of the mean of log seconds up to which a window may be short
-ASSUMED_SPREAD, ASSUMED_RESPONSES = (
-    0.5,
-    2,
-)  # standard deviation of log seconds of a host, as if seen in so many responses
+ASSUMED_RESPONSES, ASSUMED_SPREAD = 2, 0.5  # what is assumed of a host's log seconds: their standard deviation
 ROUNDS = 3  # response times that the first window with a new limit lasts, or it has the fast responses only
 
 # Decisions
@@ -89,10 +86,6 @@ class Level:
     def rate(self) -> float:
         """The logarithm of responses a second, by Little's law; but for the same number in all levels."""
         return math.log(self.connections) - self.mean
-
-    @property
-    def seconds(self) -> float:
-        return math.exp(self.mean)
 
     def is_fresh(self, now: float) -> bool:
         return self.responses >= FEW_RESPONSES and now - self.at < FRESH_S
@@ -179,7 +172,7 @@ class Throttle:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """What is told of a host that is slowed down."""
+    """How a host is slowed down, as users read it."""
 
     connections: int  # that it gets
     delay: float = 0.0  # seconds between two requests
@@ -328,6 +321,17 @@ def _raised(throttle: Throttle, limit: float, now: float) -> Throttle:
         limit = min(limit, below)
     limit = level_below(limit) if limit > 1 else limit
     return _with_limit(throttle, limit, now) if limit > throttle.limit else throttle
+
+
+def after_report(
+    throttle: Throttle, window: Window, connections: int, began: float, now: float
+) -> tuple[Throttle, bool]:
+    """After responses were added to the window, of which the last was requested at `began`, with so many connections in
+    use. Returns whether the window is used up, too."""
+    if not is_full(throttle, window, now):
+        return after_responses(throttle, 0, began, now), False
+    throttle = after_responses(throttle, window.responses, began, now)
+    return after_window(throttle, window, connections, now), True
 
 
 def after_responses(throttle: Throttle, responses: int, began: float, now: float) -> Throttle:
