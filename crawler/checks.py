@@ -11,11 +11,11 @@ from redis import RedisError
 
 from crawler import clock, conf
 from crawler.core.access.client_address import is_unnamed_proxy
-from crawler.core.installation.deployment import REDIS_HINT, Setup, is_elsewhere, is_everything, is_guarded
+from crawler.core.installation.deployment import Setup, is_elsewhere, is_everything, is_guarded
 from crawler.frontier import keys
 from crawler.queueing import startup
 from crawler.queueing.startup import CLOCKS_TO_DO, skew_text
-from crawler.redis_client import RedisClient
+from crawler.redis_client import UNGUARDED_HINT, RedisClient
 
 TIMEOUT_S = 2.0  # of Redis
 MIN_TOKEN_LENGTH = 16  # characters
@@ -41,7 +41,7 @@ def _message(number: int, is_error: bool, what: str, to_do: str) -> CheckMessage
 def troubles(setup: Setup) -> Iterator[CheckMessage]:
     """What is wrong with these settings."""
     if not is_guarded(setup.redis_url):
-        yield _message(1, True, "Redis accepts commands from every client that can connect.", REDIS_HINT)
+        yield _message(1, True, "Redis accepts commands from every client that can connect.", UNGUARDED_HINT)
     if "*" in setup.allowed_hosts:
         hint = "Set ALLOWED_HOSTS to the names people type, such as crawler.example.com."
         yield _message(2, True, "Pages are served under every host name, so their links can carry a forged one.", hint)

@@ -13,11 +13,16 @@ from redis.connection import SSLConnection, parse_url
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from crawler.core.errors import ServiceDown
-from crawler.core.installation.redis_url import SentinelUrl, parse_sentinel, why_unusable, without_secrets
+from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.installation.redis_url import SentinelUrl, check_info, parse_sentinel, without_secrets
 
 CONNECTION_CLASS = "crawler.redis_client.RedisClient"
 SENTINEL_TIMEOUT_S = 2.0  # of a sentinel: one that vanished must not delay a failover
+
+UNGUARDED_HINT = (
+    "Set a password (requirepass) and put it into REDIS_URL and RQ_REDIS_URL, redis://:PASSWORD@HOST:6379/0, or use a "
+    "socket, unix:///run/redis/redis.sock. A client that can write to Redis can run code in the workers."
+)
 
 _OF_SENTINELS = "sentinel_"  # begins the options that are for the sentinels
 
@@ -75,6 +80,8 @@ def check_server(redis: Redis, url: str) -> dict[str, Any]:
         info = {**redis.info("server"), **redis.info("cluster")}
     except ResponseError:
         return {}
-    if (reason := why_unusable(info)) is not None:
-        raise ServiceDown(f"The Redis at {without_secrets(url)} cannot be used. {reason}")
+    try:
+        check_info(info)
+    except BadInput as error:
+        raise ServiceDown(f"The Redis at {without_secrets(url)} cannot be used. {error}") from None
     return info

@@ -28,12 +28,6 @@ class Setup:
     login_tries: int  # 0 = no limit
 
 
-REDIS_HINT = (
-    "Set a password (requirepass) and put it into REDIS_URL and RQ_REDIS_URL, redis://:PASSWORD@HOST:6379/0, or use a "
-    "socket, unix:///run/redis/redis.sock. A client that can write to Redis can run code in the workers."
-)
-
-
 def is_guarded(redis_url: str) -> bool:
     """Whether Redis authenticates its clients: by a password, a certificate, or the permissions of a socket."""
     parts = _split(redis_url)

@@ -89,12 +89,10 @@ def without_secrets(url: str) -> str:
     return f"{scheme}{mark}{rest.rpartition('@')[2]}" if mark else scheme.rpartition("@")[2]
 
 
-def why_unusable(info: Mapping[str, Any]) -> str | None:
-    """The reason why a server with these fields of INFO (sections `server` and `cluster`) cannot be used; None if it
-    can, as far as they say."""
+def check_info(info: Mapping[str, Any]) -> None:
+    """Raise BadInput unless a server with these fields of INFO (sections `server` and `cluster`) may be used."""
     if info.get("cluster_enabled"):
-        return NO_CLUSTER
+        raise BadInput("redis_url", NO_CLUSTER)
     version = str(info.get("redis_version", ""))
     if version and int(version.partition(".")[0]) < MIN_REDIS_MAJOR:
-        return f"It is version {version}; {MIN_REDIS_MAJOR}.0 or newer is needed."
-    return None
+        raise BadInput("redis_url", f"It is version {version}; {MIN_REDIS_MAJOR}.0 or newer is needed.")

@@ -9,8 +9,8 @@ from crawler.core.installation.redis_url import (
     NO_CLUSTER,
     SentinelUrl,
     check,
+    check_info,
     parse_sentinel,
-    why_unusable,
     without_secrets,
 )
 
@@ -83,12 +83,16 @@ def test_the_address_of_redis_is_shown_without_its_password(url: str, told: str)
 @pytest.mark.parametrize(
     ("info", "reason"),
     [
-        ({"redis_version": "7.2.4", "cluster_enabled": 0}, None),
-        ({"redis_version": "6.0.16"}, None),
-        ({}, None),
         ({"redis_version": "5.0.14", "cluster_enabled": 0}, "It is version 5.0.14; 6.0 or newer is needed."),
         ({"redis_version": "7.2.4", "cluster_enabled": 1}, NO_CLUSTER),
     ],
 )
-def test_an_old_server_and_a_node_of_a_cluster_cannot_be_used(info: dict[str, Any], reason: str | None) -> None:
-    assert why_unusable(info) == reason
+def test_an_old_server_and_a_node_of_a_cluster_cannot_be_used(info: dict[str, Any], reason: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        check_info(info)
+    assert str(refused.value) == reason
+
+
+@pytest.mark.parametrize("info", [{"redis_version": "7.2.4", "cluster_enabled": 0}, {"redis_version": "6.0.16"}, {}])
+def test_another_server_can_be_used(info: dict[str, Any]) -> None:
+    check_info(info)
