@@ -5,14 +5,34 @@ from __future__ import annotations
 import msgspec
 
 from crawler.core.html import charsets, link_codec, links
-from crawler.core.html.document import Document
-from crawler.core.html.page_metadata import directives_of
+from crawler.core.html.document import MOST_TAGS, Document
+from crawler.core.html.links import LinksCut
+from crawler.core.html.page_metadata import HrefFault, HrefProblem, PageMetadata, directives_of
 from crawler.core.pages.cache_policy import is_unchanged
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.protocol.messages import SITEMAP, PageResult, PageTask
-from crawler.core.urls.normalise import normalise
+from crawler.core.urls.normalise import MAX_URL_LENGTH, normalise
 from crawler.http.errors import one_line
 from crawler.http.fetcher import FetchResult, is_html
+
+_CUT = {
+    LinksCut.LINKS: f"it has more than {links.MAX_LINKS:,} links; the rest was not read",
+    LinksCut.CHARACTERS: (
+        f"its links have more than {links.MAX_CHARACTERS:,} characters together; the rest was not read"
+    ),
+    LinksCut.TAGS: f"it has more than {MOST_TAGS:,} tags that may be links; the rest was not read",
+    LinksCut.ANCHOR_TEXTS: (
+        f"the words of its links have more than {links.MAX_WORDS:,} characters together; the rest was not kept"
+    ),
+}
+_MALFORMED = {
+    HrefFault.NO_HOST: "not a valid URL: no host",
+    HrefFault.INVALID_HOST: "not a valid URL: invalid host",
+    HrefFault.INVALID_PORT: "not a valid URL: invalid port",
+    HrefFault.TOO_LONG: f"longer than {MAX_URL_LENGTH:,} characters",
+    HrefFault.NO_SCHEME: "no scheme before host and port",
+    HrefFault.UNKNOWN_SCHEME: "unknown scheme ",
+}
 
 
 def without_other_body(fetched: FetchResult) -> FetchResult:
@@ -64,12 +84,22 @@ def result_of(
         retry_after=fetched.retry_after,
         etag=task.etag if unchanged else fetched.etag,  # of an unchanged page: what the server was asked about
         last_modified=task.last_modified if unchanged else fetched.last_modified,
-        error=fetched.error or page.cut or _redirect_error(fetched, redirect_to),
+        error=fetched.error or (_CUT[page.cut] if page.cut else _redirect_error(fetched, redirect_to)),
         headers=fetched.headers,
         first_byte_ms=fetched.first_byte_ms,
         certificate_error=fetched.certificate_error,
-        facts=page.facts,
+        facts=_with_malformed(page) if page.malformed else page.facts,
     )
+
+
+def _with_malformed(page: links.PageContent) -> PageMetadata:
+    """The metadata of a page, with its malformed links."""
+    told = (msgspec.structs.replace(href, problem=_words_of(problem)) for href, problem in page.malformed)
+    return msgspec.structs.replace(page.facts, malformed=tuple(told))
+
+
+def _words_of(problem: HrefProblem) -> str:
+    return _MALFORMED[problem.fault] + problem.scheme + " (it is the base of the page's links)" * problem.is_base
 
 
 def _redirect_error(fetched: FetchResult, redirect_to: str) -> str:

@@ -15,14 +15,14 @@ from crawler.core.html import charsets
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy, sent_values
-from crawler.core.robots.robots_txt import NOT_FETCHED, RobotsAnswer, parse, verdict_of_status
+from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import normalise, origin_of, parse_user_url
 from crawler.crawls.crawl_checks import with_checks
 from crawler.crawls.credentials import check_usable, own_hosts
 from crawler.crawls.start import checked_options
 from crawler.fetcher.page_step import CannotPrepare, prepare
-from crawler.fetcher.robots_check import RobotsDecision
+from crawler.fetcher.robots_check import NOT_FETCHED, RobotsDecision
 from crawler.fetcher.xpath.evaluator import Evaluator
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import FetchResult, is_html

@@ -10,7 +10,17 @@ from crawler import conf
 from crawler.clock import Clock
 from crawler.core.pages.outcomes import HOST_FAILURES, Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
-from crawler.core.robots.robots_txt import NOT_FETCHED, RobotsAnswer, RobotsRules, oddity_of, parse, verdict_of_status
+from crawler.core.robots.robots_txt import (
+    MAX_BYTES,
+    ForeignFile,
+    Oddity,
+    RobotsAnswer,
+    RobotsRules,
+    oddity_of,
+    parse,
+    verdict_of_status,
+)
+from crawler.core.robots.rules import Rule
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import origin_of
 from crawler.fetcher.host_slot import HostSlot, RateLimited
@@ -18,6 +28,8 @@ from crawler.frontier.robots import RobotsCache, RobotsEntry
 from crawler.http.fetcher import Fetcher
 from crawler.http.robots import RobotsFile, fetch_robots
 
+NOT_FETCHED = "robots.txt could not be fetched"  # how the error of a page begins that waits for it
+MAX_SHOWN = 200  # characters of a rule
 LOCK_POLL_S = 0.05  # between two checks for a robots.txt that another worker is fetching
 
 
@@ -36,7 +48,15 @@ class RobotsDecision:
         if not self.reachable:
             return self.error
         rule = self.rules.deciding(url, self.token) if self.rules else None
-        return None if rule is None or rule.allow else f"robots.txt does not allow it: {rule.shown}"
+        return None if rule is None or rule.allow else f"robots.txt does not allow it: {shown(rule)}"
+
+
+def shown(rule: Rule) -> str:
+    """The rule on one line, for users: "Disallow: /private (line 12)"."""
+    text = rule.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = "".join(character if character.isprintable() else "\ufffd" for character in text[: MAX_SHOWN + 1])
+    short = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+    return f"{short} (line {rule.line})"
 
 
 def cache_for(redis: Redis, crawl: str, policy: FetchPolicy) -> RobotsCache:
@@ -129,8 +149,21 @@ class RobotsChecker:
 
 
 def _entry_of(found: RobotsFile) -> RobotsEntry:
-    oddity = oddity_of(found.body, found.content_type)
+    odd = oddity_of(found.body, found.content_type)
+    oddity = "" if odd is None else told(odd)
     return RobotsEntry(status=found.status, outcome=found.outcome, body=found.body, oddity=oddity, error=found.error)
+
+
+def told(odd: Oddity) -> str:
+    """What is wrong with a robots.txt, for users."""
+    problems = []
+    if odd.is_truncated:
+        problems.append(f"robots.txt is larger than {MAX_BYTES // 1024} KiB; the rest was not read")
+    if odd.foreign is not None:
+        what = "an HTML page" if odd.foreign is ForeignFile.HTML else "a binary file"
+        some = "what reads like a rule was taken for one" if odd.has_rules else "it has no rules we can read"
+        problems.append(f"robots.txt is {what}; {some}")
+    return ". ".join(problems)
 
 
 def _unreachable(entry: RobotsEntry) -> RobotsDecision:

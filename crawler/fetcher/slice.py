@@ -13,13 +13,12 @@ from crawler.core.errors import CannotWork, MissingHere, SealBroken
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless, is_misjudged
 from crawler.core.protocol.messages import PageResult, PageTask
-from crawler.core.robots.robots_txt import NOT_FETCHED
 from crawler.crashpoints import crash_point
 from crawler.fetcher.host_slot import RateLimited
 from crawler.fetcher.page import PageFetcher
 from crawler.fetcher.page_step import PageStep, SliceContext, steps_of
 from crawler.fetcher.pool import PooledConnection
-from crawler.fetcher.robots_check import RobotsChecker
+from crawler.fetcher.robots_check import NOT_FETCHED, RobotsChecker
 from crawler.frontier.host_state import FailureStreak
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import RequestAborted

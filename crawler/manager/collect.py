@@ -12,6 +12,7 @@ from django.db import DataError
 
 from crawler import conf
 from crawler.core.errors import NewerMessage
+from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol import retries
 from crawler.core.protocol.discovery import (
     Discovery,
@@ -21,11 +22,12 @@ from crawler.core.protocol.discovery import (
     with_tidied_keys,
 )
 from crawler.core.protocol.lanes import chosen_slot_lanes
-from crawler.core.protocol.messages import PageResult, SliceReport, decode_head, decode_report, unstorable
+from crawler.core.protocol.messages import PageResult, SliceReport, decode_head, decode_report
 from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
 from crawler.manager.context import TickContext, queue_item, update_paces
+from crawler.manager.limits import explained
 from crawler.manager.reach import limited_among, note_discovery
 from crawler.manager.response_cache import fill_in_unchanged, select_cacheable, store
 from crawler.manager.restored import note_watermark
@@ -131,11 +133,23 @@ def process_results(
                 raise
             case [result]:
                 log.exception("the result of page %s cannot be stored", result.id)
-                _process_results(context, [unstorable(result)], requests, between)
+                _process_results(context, [_unstorable(result)], requests, between)
             case _:
                 half = len(results) // 2
                 process_results(context, results[:half], requests, between)
                 process_results(context, results[half:], 0, between)
+
+
+def _unstorable(result: PageResult) -> PageResult:
+    """The result that closes a page whose own result holds a value the database refuses."""
+    return PageResult(
+        id=result.id,
+        attempt=result.attempt,
+        outcome=Outcome.MALFORMED,
+        requests=result.requests,
+        fetched_at=result.fetched_at,
+        error="the response holds a value that cannot be stored",
+    )
 
 
 def _process_results(
@@ -155,7 +169,7 @@ def _process_results(
     to_cache = select_cacheable(context, closings)
     new_keys = _possibly_new(context, found)
     new_keys = _insert_long_sitemaps(context, new_keys, found, now, between)
-    new = [found[key] for key in new_keys]
+    new = [explained(found[key], context.options) for key in new_keys]
     on_closed = page_notifier(context.options, closings)
     rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
     requests += wasted_requests

@@ -1,9 +1,16 @@
-"""How many pages may still be enqueued under a crawl's limits on pages and bytes; and closing the rest beyond them."""
+"""How many pages may still be enqueued under a crawl's limits on pages and bytes; closing the rest beyond them; and
+what is said of pages beyond the limits on depth and redirects."""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import Limit
+from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.messages import SITEMAP
+from crawler.core.sitemaps.formats import MAX_STEPS
 from crawler.manager.context import TickContext
 from crawler.storage import writer
 
@@ -36,3 +43,17 @@ def room_within_limits(context: TickContext, let_in: int, handed_out: int) -> in
         context.frontier.queue_changes.take_back()
         return max(0, room)
     return room - let_in
+
+
+def explained(page: Discovery, options: CrawlOptions) -> Discovery:
+    """The discovery; one that such a limit closes says which."""
+    match page.outcome:
+        case Outcome.TOO_MANY_REDIRECTS:
+            error = f"redirect number {page.hops} in a row"
+        case Outcome.LIMIT if page.kind == SITEMAP:
+            error = f"more than {MAX_STEPS} indexes and redirects in a row lead to this sitemap"
+        case Outcome.LIMIT:
+            error = f"deeper than {options.max_depth} links"
+        case _:
+            return page
+    return replace(page, error=error)

@@ -3,6 +3,8 @@
 import pytest
 
 from crawler.core.pages.outcomes import Outcome
+from crawler.core.robots.robots_txt import ForeignFile, Oddity, parse
+from crawler.fetcher.robots_check import MAX_SHOWN, shown, told
 from crawler.frontier import keys
 from crawler.frontier.host_state import HostStates
 from crawler.models import Page
@@ -134,3 +136,46 @@ def test_directives_are_those_for_its_name(bench: Bench) -> None:
         bench.work()
         said.append(Page.objects.get(crawl=bench.crawl, url=f"{bench.site.url}/").directives)
     assert said == ["", "noindex"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("User-agent: *\nDisallow: /private\n", "Disallow: /private (line 2)"),
+        ("# hello\r\n\r\nuser-agent:*\r\n  disallow :/priv*  # why\r\n", "disallow :/priv* (line 4)"),
+        ("User-agent: *\rAllow: /\rDisallow: /p\rDisallow: /private", "Disallow: /private (line 4)"),
+        ("User-agent: *\nDisallow: /private\nDisallow: /private", "Disallow: /private (line 2)"),  # the first of equals
+        ("User-agent: *\ndisallow /", "disallow / (line 2)"),
+        (f"User-agent: *\nDisallow: /private{'*' * 900}", f"Disallow: /private{'*' * (MAX_SHOWN - 18)}… (line 2)"),
+        ("User-agent: *\nDisallow: /public", None),
+    ],
+)
+def test_the_rule_that_closes_a_page_is_named(text: str, told: str | None) -> None:
+    rule = parse(text).deciding("https://example.com/private", "bot")
+    assert (rule and shown(rule)) == told
+
+
+def test_a_rule_is_told_on_one_line_of_text_whatever_its_octets() -> None:
+    rules = parse(b"User-agent: *\nDisallow: /\x00\xe9\x1b[31m\xe2\x80\xa8")
+    ((rule,),) = (group.rules for group in rules.groups.values())
+    assert shown(rule) == "Disallow: /\ufffd\ufffd\ufffd[31m (line 2)"
+
+
+@pytest.mark.parametrize(
+    ("oddity", "said"),
+    [
+        (Oddity(True, None, False), "robots.txt is larger than 500 KiB; the rest was not read"),
+        (Oddity(False, ForeignFile.HTML, False), "robots.txt is an HTML page; it has no rules we can read"),
+        (
+            Oddity(False, ForeignFile.BINARY, True),
+            "robots.txt is a binary file; what reads like a rule was taken for one",
+        ),
+        (
+            Oddity(True, ForeignFile.HTML, False),
+            "robots.txt is larger than 500 KiB; the rest was not read. "
+            "robots.txt is an HTML page; it has no rules we can read",
+        ),
+    ],
+)
+def test_what_is_odd_is_said(oddity: Oddity, said: str) -> None:
+    assert told(oddity) == said

@@ -10,6 +10,7 @@ from rq import Queue
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
+from crawler.core.protocol.completion import Limit
 from crawler.core.protocol.counters import adds_up
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import Batch, PageResult, SliceReport, decode_report
@@ -156,8 +157,23 @@ def test_the_eleventh_redirect_in_a_row_is_not_followed(bench: Bench) -> None:
     bench.work()
     receipt = receipt_of(fresh(bench))
     assert (receipt["fetched"], receipt["skipped"]) == (11, {"too_many_redirects": 1})
-    assert Page.objects.get(outcome=Outcome.TOO_MANY_REDIRECTS).url == f"{bench.site.url}/11"
+    eleventh = Page.objects.get(outcome=Outcome.TOO_MANY_REDIRECTS)
+    assert (eleventh.url, eleventh.error) == (f"{bench.site.url}/11", "redirect number 11 in a row")
     assert "/11" not in bench.site.hits
+
+
+@pytest.mark.site(
+    {"/": page("/a"), "/a": page("/b"), "/sitemap.xml": moved("/1.xml")}
+    | {f"/{step}.xml": moved(f"/{step + 1}.xml") for step in range(9)}
+)
+def test_pages_beyond_a_limit_say_which(bench: Bench) -> None:
+    bench.start(max_depth=1, sitemaps=True)
+    bench.work()
+    beyond = Page.objects.filter(outcome=Outcome.LIMIT).values_list("url", "error", "closed_by")
+    assert {url.removeprefix(bench.site.url): why for url, *why in beyond} == {
+        "/b": ["deeper than 1 links", Limit.DEPTH],
+        "/6.xml": ["more than 5 indexes and redirects in a row lead to this sitemap", Limit.SITEMAPS],
+    }
 
 
 WIDE = {"/": page(*(f"/{number}" for number in range(30)))} | {

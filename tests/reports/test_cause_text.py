@@ -9,7 +9,6 @@ from crawler.core.installation.backpressure import Shortage
 from crawler.core.politeness.host_rules import ConnectionUse, HostWait, WaitReason
 from crawler.core.politeness.throttle import Throttle
 from crawler.core.protocol.holds import HoldReason
-from crawler.core.robots.robots_txt import NOT_FETCHED
 from crawler.reports.cause_text import PAUSED_FOR_ROOM, hold_message, paused_for, shortage_text, wait_text, waits_for
 from tests.text_files import listed
 
@@ -23,7 +22,7 @@ WAITS = {
     "one page is tried first": HostWait("a.test", 9, 23.0, WaitReason.PROBE),
     "robots.txt is asked for": HostWait("a.test", 9, 0.0, WaitReason.ROBOTS_ASKED),
     "robots.txt is asked for again": HostWait(
-        "a.test", 9, 4.0, WaitReason.ROBOTS_AGAIN, f"{NOT_FETCHED}: it answered 503"
+        "a.test", 9, 4.0, WaitReason.ROBOTS_AGAIN, "robots.txt could not be fetched: it answered 503"
     ),
     "Crawl-delay": HostWait("a.test", 9, 12.0, WaitReason.ROBOTS, delay=30.0),
     "the chosen delay": HostWait("a.test", 9, 1.0, WaitReason.DELAY, delay=2.0),

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import accumulate, islice
 from typing import NamedTuple
 
@@ -13,9 +14,17 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.html import page_metadata
-from crawler.core.html.document import MOST_TAGS, Document, Element, attribute, collapsed, document_of
+from crawler.core.html.document import Document, Element, attribute, collapsed, document_of
 from crawler.core.html.link_codec import NO_OCCURRENCES, Occurrences
-from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, MalformedHref, PageMetadata, problem_of, rel_of
+from crawler.core.html.page_metadata import (
+    MAX_HREF,
+    MAX_MALFORMED,
+    HrefProblem,
+    MalformedHref,
+    PageMetadata,
+    problem_of,
+    rel_of,
+)
 from crawler.core.urls.normalise import linker, normalise
 
 MAX_LINKS = 20_000  # targets of one page; further ones are dropped
@@ -25,11 +34,6 @@ MAX_TITLE = 500  # characters
 MAX_TEXT = 100  # characters of an anchor text
 MAX_WORDS = MAX_LINKS * MAX_TEXT  # characters of all anchor texts of one page
 MAX_NODES = 100  # of a link without text that are searched for a picture
-TOO_MANY = f"it has more than {MAX_LINKS:,} links; the rest was not read"
-ANCHOR_TEXT_CUT = f"the words of its links have more than {MAX_WORDS:,} characters together; the rest was not kept"
-TOO_MANY_TAGS = f"it has more than {MOST_TAGS:,} tags that may be links; the rest was not read"
-TOO_LONG = f"its links have more than {MAX_CHARACTERS:,} characters together; the rest was not read"
-
 MAX_TEXT_RATIO = 4  # characters of all anchor texts that are read, per byte of the page
 MAX_NESTED_LINKS = 8  # HTML does not allow a link in a link
 _SAMPLE_INTERVAL = 64  # elements; one of so many is checked for nesting
@@ -46,6 +50,15 @@ _REFRESH = re.compile(
 )
 
 
+class LinksCut(StrEnum):
+    """Which limit was exceeded by the links of a page; the rest of them is missing."""
+
+    LINKS = "links"  # MAX_LINKS
+    CHARACTERS = "characters"  # MAX_CHARACTERS
+    TAGS = "tags"  # MOST_TAGS
+    ANCHOR_TEXTS = "anchor_texts"  # MAX_WORDS; only texts are missing
+
+
 @dataclass(frozen=True, slots=True)
 class PageContent:
     """What was read from one page."""
@@ -55,8 +68,9 @@ class PageContent:
     occurrences: Occurrences  # every link to them; anchor texts of at most MAX_TEXT characters
     rels: dict[str, str]  # link -> "nofollow ugc sponsored", of links that always have one of these
     metas: tuple[tuple[str, str], ...]  # name and content of the meta elements, for `core.html.page_metadata`
-    facts: PageMetadata
-    cut: str = ""  # why some of its links are missing; "" = none is
+    facts: PageMetadata  # without `malformed`
+    cut: LinksCut | None = None  # why some of its links are missing; None = none is
+    malformed: tuple[tuple[MalformedHref, HrefProblem], ...] = ()  # the first; `facts` has the number of all
 
 
 NOTHING = PageContent("", (), NO_OCCURRENCES, {}, (), page_metadata.NOTHING)
@@ -85,9 +99,10 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
     title = _title_of(page)
     facts = page_metadata.facts_of(document, at_large, metas, base, url, sketches=sketches)
     if broken.number:
-        facts = replace(facts, malformed=tuple(broken.links), malformed_number=broken.number)
-    cut = found.cut or (TOO_MANY_TAGS if document.is_cut else "")
-    return PageContent(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, facts, cut)
+        facts = replace(facts, malformed_number=broken.number)
+    cut = found.cut or (LinksCut.TAGS if document.is_cut else None)
+    links, rels = tuple(found.targets), _always_with_rel(found)
+    return PageContent(title, links, found.occurrences, rels, metas, facts, cut, tuple(broken.links))
 
 
 def with_links(page: PageContent, urls: Sequence[str]) -> PageContent:
@@ -113,13 +128,13 @@ def _title_of(page: LexborHTMLParser) -> str:
 class _MalformedLinks:
     """The malformed links of a page."""
 
-    links: list[MalformedHref] = field(default_factory=list)  # the first of them
+    links: list[tuple[MalformedHref, HrefProblem]] = field(default_factory=list)  # the first of them
     number: int = 0  # of all
 
-    def add(self, written: str, text: str, rel: str, problem: str) -> None:
+    def add(self, written: str, text: str, rel: str, problem: HrefProblem) -> None:
         self.number += 1
         if len(self.links) < MAX_MALFORMED:
-            self.links.append(MalformedHref(written[:MAX_HREF], text, rel, problem))
+            self.links.append((MalformedHref(written[:MAX_HREF], text, rel), problem))
 
 
 def _base_and_metas(
@@ -137,7 +152,7 @@ def _base_and_metas(
             written = attribute(node, "href")
             base = normalise(written, url)
             if base is None and (problem := problem_of(written, url)):
-                broken.add(written, "", "", f"{problem} (it is the base of the page's links)")
+                broken.add(written, "", "", problem._replace(is_base=True))
             base = base or url
     return base or url, tuple(metas)
 
@@ -170,7 +185,7 @@ class _LinkTargets(NamedTuple):
 
     targets: Iterable[str]  # each once
     occurrences: Occurrences
-    cut: str  # why some are missing
+    cut: LinksCut | None  # why some are missing
 
 
 _OTHER, _BROKEN, _CUT = -1, -2, -3  # in place of a place: not a page; malformed; the page has too many targets
@@ -181,8 +196,8 @@ class _Targets:
 
     def __init__(self, base: str) -> None:
         self.urls: dict[str, int] = {}  # with their places
-        self.problems: dict[str, str] = {}  # malformed reference -> why
-        self.cut = ""  # why some are missing
+        self.problems: dict[str, HrefProblem] = {}  # malformed reference -> why
+        self.cut: LinksCut | None = None  # why some are missing
         self._base, self._to_link, self._room = base, linker(base), MAX_CHARACTERS
 
     def place_of(self, reference: str) -> int:
@@ -199,7 +214,7 @@ class _Targets:
             self._room -= len(link)
             place = len(self.urls)
             if self._room < 0 or place == MAX_LINKS:
-                self.cut = TOO_LONG if self._room < 0 else TOO_MANY
+                self.cut = LinksCut.CHARACTERS if self._room < 0 else LinksCut.LINKS
                 return _CUT
             self.urls[link] = place
         return place
@@ -244,7 +259,7 @@ def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _
         texts.append(text)
     cut = targets.cut
     if len(texts) > MAX_LINKS and sum(map(len, texts)) > MAX_WORDS:
-        texts, cut = _bounded(texts), cut or ANCHOR_TEXT_CUT
+        texts, cut = _bounded(texts), cut or LinksCut.ANCHOR_TEXTS
     return _LinkTargets(targets.urls, Occurrences(places, texts, rels), cut)
 
 

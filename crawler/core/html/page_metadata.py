@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.html.document import Document, Element, attribute, collapsed
 from crawler.core.html.simhash import MAX_WORDS, sketch_of, words_of
-from crawler.core.urls.normalise import MAX_URL_LENGTH, normalise, resolve
+from crawler.core.urls.normalise import normalise, resolve
 
 # Malformed links.
 
@@ -40,12 +40,31 @@ class MalformedHref(msgspec.Struct, frozen=True, array_like=True):
     written: str  # its href, at most MAX_HREF characters
     text: str = ""  # anchor text
     rel: str = ""  # "nofollow ugc sponsored", as far as it has them
-    problem: str = ""
+    problem: str = ""  # a sentence; see `fetcher.page_result`
 
 
-def problem_of(reference: str, base: str) -> str:
+class HrefFault(StrEnum):
+    """Why a link is malformed."""
+
+    NO_HOST = "no_host"
+    INVALID_HOST = "invalid_host"
+    INVALID_PORT = "invalid_port"
+    TOO_LONG = "too_long"  # than any URL of a page
+    NO_SCHEME = "no_scheme"  # before a host and a port
+    UNKNOWN_SCHEME = "unknown_scheme"
+
+
+class HrefProblem(NamedTuple):
+    """What is wrong with one link."""
+
+    fault: HrefFault
+    scheme: str = ""  # the unknown one
+    is_base: bool = False  # it is the base of the page's links
+
+
+def problem_of(reference: str, base: str) -> HrefProblem | None:
     """What is wrong with a link that is no URL of a page (`urls.normalise` returns None), with the `base` of its page.
-    "" when nothing is: it is for another program.
+    None when nothing is: it is for another program.
 
     1. A scheme of the web, or none: the URL Standard rejects it (its host or its port is invalid), or it is longer than
        any page's URL.
@@ -58,21 +77,21 @@ def problem_of(reference: str, base: str) -> str:
     name = scheme[1].lower() if scheme else ""
     if scheme is None or name in ("http", "https"):
         if resolve(reference, base) is None:
-            return f"not a valid URL: {_refused(begun.rstrip(_OUTER))}"
-        return f"longer than {MAX_URL_LENGTH:,} characters"
+            return HrefProblem(_refused(begun.rstrip(_OUTER)))
+        return HrefProblem(HrefFault.TOO_LONG)
     if ("." in name or name == "localhost") and _PORT_FOLLOWS.match(begun, scheme.end()):
-        return "no scheme before host and port"
-    return f"unknown scheme {name}" if _is_mistyped(name) else ""
+        return HrefProblem(HrefFault.NO_SCHEME)
+    return HrefProblem(HrefFault.UNKNOWN_SCHEME, name) if _is_mistyped(name) else None
 
 
-def _refused(reference: str) -> str:
+def _refused(reference: str) -> HrefFault:
     """The part of its authority that the URL Standard rejects; no other part can be invalid."""
     found = _AUTHORITY.match(reference)
     host, port = (found[1], found[2] or "") if found else ("", "")
     if not host:
-        return "no host"
+        return HrefFault.NO_HOST
     is_port = not port or (port.isascii() and port.isdecimal() and int(port) <= 0xFFFF)
-    return "invalid host" if is_port else "invalid port"
+    return HrefFault.INVALID_HOST if is_port else HrefFault.INVALID_PORT
 
 
 @lru_cache(maxsize=1000)

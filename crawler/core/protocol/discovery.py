@@ -35,7 +35,7 @@ class Discovery(msgspec.Struct, frozen=True):
     hops: int
     parent_id: int | None
     outcome: Outcome | None = None
-    error: str = ""
+    error: str = ""  # why it is closed
     kind: str = PAGE
     priority: int | None = None  # None = by the crawl's rules, see `core.politeness.priorities`
     rel: str = ""
@@ -137,7 +137,7 @@ def _redirect_target(result: PageResult, place: Place, scope: Scope, options: Cr
     if hops <= MAX_HOPS:
         yield page
     else:
-        yield replace(page, outcome=Outcome.TOO_MANY_REDIRECTS, error=f"redirect number {hops} in a row")
+        yield replace(page, outcome=Outcome.TOO_MANY_REDIRECTS)
 
 
 def _linked(url: str, place: Place, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:
@@ -145,7 +145,7 @@ def _linked(url: str, place: Place, parent_id: int, rel: str, options: CrawlOpti
     page = Discovery(url, place.depth + 1, 0, parent_id, rel=rel)
     if options.max_depth is None or place.depth < options.max_depth:
         return page
-    return replace(page, outcome=Outcome.LIMIT, error=f"deeper than {options.max_depth} links")
+    return replace(page, outcome=Outcome.LIMIT)
 
 
 def _external(url: str, depth: int, hops: int, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:

@@ -162,18 +162,6 @@ else:
     PageResult = extended(_PageResult, registry.entries("result_fields", ResultField), "PageResult")
 
 
-def unstorable(result: PageResult) -> PageResult:
-    """The result that closes a page whose own result holds a value the database refuses."""
-    return PageResult(
-        id=result.id,
-        attempt=result.attempt,
-        outcome=Outcome.MALFORMED,
-        requests=result.requests,
-        fetched_at=result.fetched_at,
-        error="the response holds a value that cannot be stored",
-    )
-
-
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a fetch job pushes to the results list, once or several times per slice."""
 

@@ -13,7 +13,6 @@ from itertools import chain
 from crawler.core.robots.rules import Rule, rule_of, target_of
 
 MAX_BYTES = 512_000  # read of a robots.txt; RFC 9309, 2.5 asks for at least 500 kibibytes
-NOT_FETCHED = "robots.txt could not be fetched"  # how the error of a page begins that waits for it
 
 _ANYONE = "*"
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -213,28 +212,40 @@ def _read(text: str | bytes) -> tuple[dict[str, list[_Part]], list[str]]:
     return parts, list(sitemaps)
 
 
-def oddity_of(body: bytes, media_type: str) -> str:
-    """What is wrong with a robots.txt, for users; "" if nothing is. `media_type` is in lower case. Valid lines count
-    anyway: "the parseable rules" MUST be used (RFC 9309, 2.3.1.1)."""
-    problems = []
-    if len(body) > MAX_BYTES:
-        problems.append(f"robots.txt is larger than {MAX_BYTES // 1024} KiB; the rest was not read")
-    what = _foreign(body, media_type)
-    if what:
-        some = "what reads like a rule was taken for one" if _has_rules(body) else "it has no rules we can read"
-        problems.append(f"robots.txt is {what}; {some}")
-    return ". ".join(problems)
+class ForeignFile(Enum):
+    """What a server sends in place of a text file."""
+
+    HTML = "html"
+    BINARY = "binary"
 
 
-def _foreign(body: bytes, media_type: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """What is wrong with a robots.txt."""
+
+    is_truncated: bool  # it is longer than MAX_BYTES
+    foreign: ForeignFile | None  # None = it is a text file
+    has_rules: bool  # whether this other file has lines that read like rules
+
+
+def oddity_of(body: bytes, media_type: str) -> Oddity | None:
+    """What is wrong with a robots.txt; None if nothing is. `media_type` is in lower case. Valid lines count anyway:
+    "the parseable rules" MUST be used (RFC 9309, 2.3.1.1)."""
+    is_truncated, foreign = len(body) > MAX_BYTES, _foreign(body, media_type)
+    if not is_truncated and foreign is None:
+        return None
+    return Oddity(is_truncated, foreign, foreign is not None and _has_rules(body))
+
+
+def _foreign(body: bytes, media_type: str) -> ForeignFile | None:
     """What it is instead of a text file. Many servers send every file as HTML, so the media type counts only for a file
     without rules."""
     text = _decoded(body[:MAX_BYTES])
     if text.lstrip().startswith("<") or (media_type in _HTML and text.strip() and not _has_rules(body)):
-        return "an HTML page"
+        return ForeignFile.HTML
     if not body.startswith(_UTF_16) and _BINARY.search(body):
-        return "a binary file"
-    return ""
+        return ForeignFile.BINARY
+    return None
 
 
 def _has_rules(body: bytes) -> bool:

@@ -1,12 +1,10 @@
-"""One rule of a robots.txt: matching, specificity and display (RFC 9309, 2.2.2 and 2.2.3)."""
+"""One rule of a robots.txt: matching and specificity (RFC 9309, 2.2.2 and 2.2.3)."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-
-MAX_SHOWN = 200  # characters of a rule
 
 _UNRESERVED = "A-Za-z0-9._~-"  # the "-" is literal at the end of a character class
 _KEPT_CHARACTERS = ":/?#@!&()+,;=" + _UNRESERVED
@@ -31,14 +29,6 @@ class Rule:
     def length(self) -> int:
         """Octets of the pattern: the more, the more specific (RFC 9309, 2.2.2)."""
         return sum(map(len, self.parts)) + len(self.parts) - 1 + self.anchored
-
-    @property
-    def shown(self) -> str:
-        """The rule on one line, for users: "Disallow: /private (line 12)"."""
-        text = self.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        text = "".join(character if character.isprintable() else "\ufffd" for character in text[: MAX_SHOWN + 1])
-        short = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
-        return f"{short} (line {self.line})"
 
     def matches(self, target: str) -> bool:
         """Whether the pattern matches this path and query in comparable form.

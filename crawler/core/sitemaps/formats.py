@@ -58,8 +58,7 @@ def sitemap_at(url: str, parent_id: int | None = None, steps: int = 0) -> Discov
     """A sitemap to read."""
     if steps <= MAX_STEPS:
         return Discovery(url, 0, steps, parent_id, kind=SITEMAP, priority=FIRST)
-    error = f"more than {MAX_STEPS} indexes and redirects in a row lead to this sitemap"
-    return Discovery(url, 0, steps, parent_id, Outcome.LIMIT, error, kind=SITEMAP, priority=FIRST)
+    return Discovery(url, 0, steps, parent_id, Outcome.LIMIT, kind=SITEMAP, priority=FIRST)
 
 
 def named_by_robots(results: Iterable[PageResult], scope: Scope) -> Iterator[Discovery]:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from crawler.core.html.links import extract
 from crawler.core.html.page_metadata import MAX_MALFORMED
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.protocol.messages import PageResult
+from crawler.core.protocol.messages import PageTask
+from crawler.fetcher.page_result import result_of
+from crawler.http.fetcher import FetchResult
 from crawler.models import Crawl, Page
 from crawler.reports.catalogue.entries import BY_SLUG
 from crawler.storage import sql
@@ -25,9 +26,8 @@ def crawl() -> Crawl:
 
 def read(page: Page, html: str) -> None:
     """Keep what such a page says, as if it had been fetched."""
-    facts = extract(html, page.url).facts
-    result = PageResult(id=page.pk, attempt=1, outcome=Outcome.SUCCESS, http_status=200, facts=facts)
-    sql.store_facts(page.crawl_id, [result])
+    fetched = FetchResult(outcome=Outcome.SUCCESS, http_status=200, body=html.encode())
+    sql.store_facts(page.crawl_id, [result_of(PageTask(page.pk, page.url, 1), fetched, 0)])
 
 
 def test_each_page_that_has_any_is_told_with_the_first(crawl: Crawl) -> None:
