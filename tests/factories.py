@@ -19,6 +19,7 @@ from crawler.encryption import seal
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.ready_queue import encode_member
 from crawler.models import Allowance, Crawl, Delivery, Notice, Page, PageFacts, PageLinks
+from crawler.reports.extraction_text import notes_of
 from crawler.storage.content import objects
 from crawler.storage.content.shelf import Shelf, named
 
@@ -198,7 +199,7 @@ def a_shop(*pages: str) -> Crawl:
         url = f"http://site.test/{number}"
         found = extract(html.encode(), url, crawl.chosen.fields)
         page = make_page(crawl, url, status=Page.CLOSED, outcome="2xx")
-        PageFacts.objects.create(page_id=page.pk, crawl=crawl, fields=found.values, notes=found.notes)
+        PageFacts.objects.create(page_id=page.pk, crawl=crawl, fields=found.values, notes=notes_of(found))
     return crawl
 
 

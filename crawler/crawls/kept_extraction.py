@@ -241,6 +241,7 @@ def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Re
 
 def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> PageMetadata:
     from crawler.core.extraction import extractor  # it loads BeautifulSoup, which reconcile does without
+    from crawler.reports.extraction_text import notes_of
 
     try:
         found = extractor.extract(html, url, rules)
@@ -248,5 +249,5 @@ def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> PageMetad
         raise  # RQ ends this job
     except Exception:
         log.exception("no fields could be read from %s", url)
-        found = extractor.nothing(rules, extractor.FAULT)
-    return PageMetadata(fields=found.values, notes=found.notes)
+        found = extractor.nothing(rules, extractor.FieldFault.UNREADABLE)
+    return PageMetadata(fields=found.values, notes=notes_of(found))

@@ -28,6 +28,7 @@ from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import FetchResult, is_html
 from crawler.http.guard import check_web_address, guard_of
 from crawler.http.robots import fetch_robots
+from crawler.reports.extraction_text import notes_of
 
 MAX_HOPS = 5  # redirects that are followed
 REQUEST_TIMEOUT_S = 10.0  # of each request: the user waits for it
@@ -122,11 +123,11 @@ def _read(fetched: FetchResult, url: str, options: CrawlOptions) -> Preview:
     html = charsets.utf_8(fetched.body, fetched.content_type_header)
     with closing(Evaluator()) as evaluate:
         found = extractor.extract(html, url, options.fields, evaluate)
-    return Preview(url, tuple(_row(name, found) for name in extractor.names(options)))
+    notes = notes_of(found)
+    return Preview(url, tuple(_row(name, found.values[name], notes.get(name, "")) for name in extractor.names(options)))
 
 
-def _row(name: str, found: extractor.Extraction) -> Row:
-    value, note = found.values[name], found.notes.get(name, "")
+def _row(name: str, value: Any, note: str) -> Row:
     return Row(name, value, note or ("nothing matches the selector" if value in (None, []) else ""))
 
 

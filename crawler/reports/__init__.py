@@ -23,6 +23,7 @@ crawl_search      which crawls a list has
 metrics           metrics for monitoring
 scale             how many workers would be useful, and why
 workforce         the workers at one moment, for all parts of a page
+extraction_text   why a field could not be extracted, in words
 slowdown_text     how a host responds and is slowed down, in words
 text              numbers, outcomes, receipts, notices and confirmations as text
 result_cache      computed results of finished crawls, in files

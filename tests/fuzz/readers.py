@@ -42,12 +42,14 @@ from crawler.core.urls import addresses, normalise, query_params
 from crawler.core.urls import normalise as hosts
 from crawler.core.urls.crawl_scope import Scope
 from crawler.core.urls.query_params import Parameters
+from crawler.fetcher import robots_check
 from crawler.fetcher.xpath.evaluator import evaluate
 from crawler.http import encodings, fetcher
 from crawler.http.body import ResponseStream
 from crawler.http.connection import Connection
 from crawler.http.errors import FetchError
 from crawler.http.warc_record import RecordingParser, recorded
+from crawler.reports.extraction_text import note_of
 from crawler.storage.content import warc
 from tests.fuzz import seeds
 
@@ -159,7 +161,7 @@ def read_robots(data: bytes) -> None:
     robots_txt.oddity_of(data, "text/html")
     for token in ("bot", "*", ""):
         rule = rules.deciding(f"{HERE}{'a' * 60}", token)
-        holds(rule is None or len(rule.shown) <= 300, "a rule is told at length")
+        holds(rule is None or len(robots_check.shown(rule)) <= 300, "a rule is told at length")
         rules.delay(token)
 
 
@@ -168,7 +170,9 @@ def read_sitemap(data: bytes) -> None:
     holds(all(normalise.normalise(entry.url) == entry.url for entry in whole.entries[:50]), "an entry is no normal URL")
     if len(data) < 2000:
         cut = sitemaps.read([data[at : at + 7] for at in range(0, len(data), 7)], HERE)
-        is_damaged = "damaged" in whole.error + cut.error  # zlib says how much came before as it likes
+        problems = [found.problem for found in (whole, cut) if found.problem is not None]
+        # Of damaged data zlib yields as much as it likes before it says so.
+        is_damaged = any("damaged" in problem.detail for problem in problems)
         holds(is_damaged or cut.entries == whole.entries, "how a sitemap is cut into pieces changes what it says")
 
 
@@ -317,7 +321,7 @@ def read_value(data: bytes) -> None:
         try:
             extractor.value_of(kind, text_of(data), HERE)
         except extractor.NoValue as none:
-            holds(len(str(none)) < 600, "a reason is long")
+            holds(len(note_of(none.problem)) < 600, "a reason is long")
 
 
 def read_hosts(data: bytes) -> None:

@@ -33,6 +33,7 @@ class FieldStep(PageStep):
             return
         from crawler.core.extraction import extractor  # which loads BeautifulSoup, that a crawl without rules lacks
         from crawler.fetcher.xpath.evaluator import evaluate
+        from crawler.reports.extraction_text import notes_of
 
         try:
             found = extractor.extract(visit.document, visit.task.url, self._rules, evaluate)
@@ -40,8 +41,8 @@ class FieldStep(PageStep):
             raise  # RQ ends this job
         except Exception:
             log.exception("no fields could be read from %s", visit.task.url)
-            found = extractor.nothing(self._rules, extractor.FAULT)
-        facts = replace(visit.result.facts, fields=found.values, notes=found.notes)
+            found = extractor.nothing(self._rules, extractor.FieldFault.UNREADABLE)
+        facts = replace(visit.result.facts, fields=found.values, notes=notes_of(found))
         visit.result = replace(visit.result, facts=facts)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
+from enum import StrEnum
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import bs4
 import re2
@@ -36,8 +37,41 @@ _GROUPED = re.compile(r"[-+]?\d{1,3}(?P<mark>[,.])\d{3}(?:(?P=mark)\d{3})*")
 _DATES = ("%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y", "%Y/%m/%d", "%d.%m.%Y")
 
 
+class FieldFault(StrEnum):
+    """Why a field has no value, or only part of it; see `reports.extraction_text`."""
+
+    PAGE_TOO_LARGE = "page_too_large"
+    UNREADABLE = "unreadable"  # the page
+    TOO_SLOW = "too_slow"
+    NO_MATCH = "no_match"  # of the pattern
+    XPATH = "xpath"  # cannot be evaluated; with the reason
+    CHARACTERS = "characters"  # too many in all values of the page
+    VALUES = "values"  # too many of this field
+    CUT = "cut"  # a value
+    NO_NUMBER = "no_number"
+    NUMBERS = "numbers"  # several; with how many
+    LONG_NUMBER = "long_number"
+    NOT_A_NUMBER = "not_a_number"
+    LARGE_NUMBER = "large_number"
+    NOT_WHOLE = "not_whole"
+    NO_DATE = "no_date"
+    NO_URL = "no_url"
+
+
+class FieldProblem(NamedTuple):
+    """The fault of one field."""
+
+    fault: FieldFault
+    text: str = ""  # that was read
+    number: int = 0
+
+
 class NoValue(Exception):
-    """The text is no value of the type; `str` is the reason, for the author of the rule."""
+    """The text is no value of the type."""
+
+    def __init__(self, fault: FieldFault, text: str = "", number: int = 0) -> None:
+        super().__init__(fault, text, number)
+        self.problem = FieldProblem(fault, text, number)
 
 
 def value_of(kind: str, text: str, base: str) -> Value:
@@ -66,17 +100,17 @@ def number_in(text: str) -> int | float:
     """
     found = [match[0] for match in _NUMBER.finditer(text)]
     if not found:
-        raise NoValue(f"there is no number in {_shown(text)}")
+        raise NoValue(FieldFault.NO_NUMBER, text)
     if len(found) > 1:
-        raise NoValue(f"there are {len(found)} numbers in {_shown(text)}; a pattern can say which is meant")
+        raise NoValue(FieldFault.NUMBERS, text, len(found))
     if len(found[0]) > MAX_NUMBER_LENGTH:
-        raise NoValue(f"{_shown(text)} is too long for a number")
+        raise NoValue(FieldFault.LONG_NUMBER, text)
     try:
         number = float(_plain(found[0]))
     except ValueError:
-        raise NoValue(f"{_shown(found[0])} is no number") from None
+        raise NoValue(FieldFault.NOT_A_NUMBER, found[0]) from None
     if not isfinite(number):
-        raise NoValue(f"{_shown(found[0])} is too large a number")
+        raise NoValue(FieldFault.LARGE_NUMBER, found[0])
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
@@ -89,20 +123,20 @@ def date_in(text: str) -> str:
             return read(typed)
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
-    raise NoValue(f"{_shown(text)} is no date that can be read, such as 2026-03-12 or 12 March 2026")
+    raise NoValue(FieldFault.NO_DATE, text)
 
 
 def _whole(text: str) -> int:
     number = number_in(text)
     if not isinstance(number, int):
-        raise NoValue(f"{number:g} is not a whole number")
+        raise NoValue(FieldFault.NOT_WHOLE, f"{number:g}")
     return number
 
 
 def _url(text: str, base: str) -> str:
     url = normalise(text, base)
     if url is None:
-        raise NoValue(f"{_shown(text)} is not a web address")
+        raise NoValue(FieldFault.NO_URL, text)
     return url
 
 
@@ -139,10 +173,6 @@ def _mail_date(text: str) -> str:
     return parsedate_to_datetime(text).isoformat()
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:59]}…")
-
-
 MAX_BYTES = 5 * 1024 * 1024  # of a page in UTF-8; from a larger one nothing is extracted
 MAX_VALUE = 10_000  # characters
 MAX_VALUES = 200  # of one field
@@ -152,20 +182,13 @@ STEPS_PER_PAGE = 1_500_000  # shared by its rules; some seconds at worst
 
 HTML_STEPS = 8  # writing an element as HTML takes so many times longer than visiting it
 
-TOO_LARGE = f"the page is too large for extraction: it has more than {MAX_BYTES // 1024 // 1024} MB or 20,000 tags"
-TOO_LONG = "the selector or the pattern takes too long on this page"
-TOO_MUCH = f"the values of this page have more than {MAX_TOTAL:,} characters together"
-NO_MATCH = "the pattern does not match what the selector finds"
-CUT = f"cut after {MAX_VALUE:,} characters"
-FAULT = "the page could not be read by the extraction rules"
-
 
 @dataclass(frozen=True)
 class Extraction:
     """The fields of one page."""
 
     values: dict[str, Any]  # by name, of every rule: a value, a list of values, or None
-    notes: dict[str, str] = field(default_factory=dict)  # name -> why there is no value, or only part of it
+    problems: dict[str, FieldProblem] = field(default_factory=dict)  # by name, of those with any
 
 
 @dataclass(frozen=True)
@@ -182,9 +205,9 @@ def names(options: CrawlOptions) -> list[str]:
     return [rule.name for rule in options.fields]
 
 
-def nothing(rules: Sequence[FieldRule], note: str) -> Extraction:
+def nothing(rules: Sequence[FieldRule], fault: FieldFault) -> Extraction:
     """No value for any rule, for one reason."""
-    return Extraction({rule.name: None for rule in rules}, {rule.name: note for rule in rules})
+    return Extraction({rule.name: None for rule in rules}, {rule.name: FieldProblem(fault) for rule in rules})
 
 
 def extract(
@@ -199,17 +222,17 @@ def extract(
        first MAX_VALUES; of each its text (white space collapsed), its HTML or an attribute; of that what the pattern
        finds; and turns it into its type.
     3. A boolean says whether anything was found.
-    4. What is not there is None, or an empty list; a note says so only if it looks like a mistake.
+    4. What is not there is None, or an empty list; that is a problem only if it looks like a mistake.
     """
     if isinstance(html, bytes) and len(html) > MAX_BYTES:
-        return nothing(rules, TOO_LARGE)
+        return nothing(rules, FieldFault.PAGE_TOO_LARGE)
     document = html if isinstance(html, Document) else document_of(html)
     if not document.is_whole or document.size > MAX_BYTES:
-        return nothing(rules, TOO_LARGE)
+        return nothing(rules, FieldFault.PAGE_TOO_LARGE)
     try:
         tree = bs4.BeautifulSoup(document.tree.html or "", "html.parser")
     except (RecursionError, bs4.ParserRejectedMarkup):
-        return nothing(rules, FAULT)
+        return nothing(rules, FieldFault.UNREADABLE)
     return _Page(tree, url, evaluate).extraction(_ready(rules))
 
 
@@ -222,7 +245,7 @@ class _Page:
         self._answers: dict[str, XPathResult] = {}  # by expression
         self._budget, self._room = Budget(), MAX_TOTAL
         self._values: dict[str, Any] = {}
-        self._notes: dict[str, str] = {}
+        self._problems: dict[str, FieldProblem] = {}
 
     def extraction(self, rules: Sequence[_Rule]) -> Extraction:
         if expressions := list(dict.fromkeys(ready.rule.xpath for ready in rules if ready.rule.xpath)):
@@ -236,10 +259,10 @@ class _Page:
             try:
                 self._values[name] = self._found(ready)
             except OutOfSteps:
-                self._values[name], self._notes[name] = None, TOO_LONG
+                self._values[name], self._problems[name] = None, FieldProblem(FieldFault.TOO_SLOW)
             except NoValue as none:
-                self._values[name], self._notes[name] = None, str(none)
-        return Extraction(self._values, self._notes)
+                self._values[name], self._problems[name] = None, none.problem
+        return Extraction(self._values, self._problems)
 
     def _found(self, ready: _Rule) -> Any:
         rule = ready.rule
@@ -251,31 +274,31 @@ class _Page:
         if not texts:
             return None
         if texts[0] is None:
-            raise NoValue(NO_MATCH)
+            raise NoValue(FieldFault.NO_MATCH)
         return self._value(rule, texts[0])
 
     def _many(self, ready: _Rule) -> list[Value]:
-        """All values; invalid ones are skipped, and the first of them is noted."""
+        """All values; invalid ones are skipped, and the first of them is a problem."""
         values: list[Value] = []
         for place, text in enumerate(self._texts(ready)):
             if place == MAX_VALUES:
-                self._notes[ready.rule.name] = f"only the first {MAX_VALUES} are kept"
+                self._problems[ready.rule.name] = FieldProblem(FieldFault.VALUES)
             elif text is not None:
                 try:
                     values.append(self._value(ready.rule, text))
                 except NoValue as none:
-                    self._notes.setdefault(ready.rule.name, str(none))
+                    self._problems.setdefault(ready.rule.name, none.problem)
         return values
 
     def _value(self, rule: FieldRule, text: str) -> Value:
         value = value_of(rule.type, text, self._base)
         if isinstance(value, str):
             if len(value) > MAX_VALUE:
-                self._notes.setdefault(rule.name, CUT)
+                self._problems.setdefault(rule.name, FieldProblem(FieldFault.CUT))
                 value = value[:MAX_VALUE]
             self._room -= len(value)
             if self._room < 0:
-                raise NoValue(TOO_MUCH)
+                raise NoValue(FieldFault.CHARACTERS)
         return value
 
     def _texts(self, ready: _Rule) -> Iterator[str | None]:
@@ -296,7 +319,7 @@ class _Page:
         if isinstance(answer, TookTooLong):
             raise OutOfSteps
         if isinstance(answer, str):
-            raise NoValue(f"the XPath cannot be used on this page: {answer}")
+            raise NoValue(FieldFault.XPATH, answer)
         if answer == [False] and rule.type == "boolean":
             return []
         return [self._item(item) for item in answer]

@@ -6,6 +6,8 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import NamedTuple
 from xml.parsers import expat
 
 from crawler.core.options.catalogue import CrawlOptions
@@ -111,8 +113,40 @@ def initial_sitemaps(start_urls: Sequence[str], options: CrawlOptions) -> list[D
     return [sitemap_at(url) for url in dict.fromkeys((*usual, *options.sitemap_urls))]
 
 
+class SitemapFault(StrEnum):
+    """Why the reading of a file ends early, or why it is no sitemap."""
+
+    TOO_LARGE = "too_large"
+    DAMAGED = "damaged"  # its gzip data; with what is wrong with it
+    EMPTY = "empty"
+    HTML = "html"
+    NO_LIST = "no_list"  # neither XML nor a list of URLs
+    ENTRIES = "entries"  # too many
+    CHARACTERS = "characters"  # too many in its URLs
+    NOT_WELL_FORMED = "not_well_formed"  # the XML; with the line and expat's message
+    ENCODING = "encoding"  # of the XML
+    MARKUP = "markup"  # one tag, comment or declaration is too large
+    PROLOGUE = "prologue"  # too large
+    NAMES = "names"  # too many
+    LEVELS = "levels"  # too many
+    ROOT = "root"  # of no known format; with its name
+    ENTITY = "entity"  # declared; with its name
+    ATTRIBUTES = "attributes"  # declared
+
+
+class SitemapProblem(NamedTuple):
+    """The fault of one file."""
+
+    fault: SitemapFault
+    detail: str = ""
+
+
 class Break(Exception):
-    """Reading ends here, for the reason in the message. Entries before it count."""
+    """Reading ends here. Entries before it count."""
+
+    def __init__(self, fault: SitemapFault, detail: str = "") -> None:
+        super().__init__(fault, detail)
+        self.problem = SitemapProblem(fault, detail)
 
 
 class NotASitemap(Break):
@@ -167,6 +201,7 @@ class TextReader:
 MAX_LEVELS = 64  # nested elements
 MAX_NAMES = 1000  # of elements and attributes: expat keeps each to the end
 MAX_TOKEN = 1024 * 1024  # bytes of one tag, comment or declaration, and of everything before the root
+MAX_NAME = 40  # characters of a name that is told
 MAX_TEXT = 8192  # characters kept of one text; a URL is shorter
 
 Attributes = Mapping[str, str]
@@ -293,30 +328,30 @@ class Markup:
         except Break as reason:
             return reason
         except expat.ExpatError as error:
-            return self._broken(f"breaks off at line {error.lineno}: {expat.ErrorString(error.code)}")
+            return self._broken(SitemapFault.NOT_WELL_FORMED, f"{error.lineno}: {expat.ErrorString(error.code)}")
         except (LookupError, ValueError):  # pyexpat, for unknown or multi-byte encodings
-            return self._broken("is in an encoding that cannot be read")
+            return self._broken(SitemapFault.ENCODING)
         return None
 
     def _oversized(self, fed: int) -> Break | None:
         """Expat parses an incomplete token again at each piece: its time grows with the square of its length."""
         self._fed += fed
         if self._fed - self._parser.CurrentByteIndex > MAX_TOKEN + fed:
-            return Break("a tag, comment or declaration of the XML is larger than 1 MB")
-        return None if self.form or self._fed <= MAX_TOKEN else NotASitemap("its first megabyte holds no element")
+            return Break(SitemapFault.MARKUP)
+        return None if self.form or self._fed <= MAX_TOKEN else NotASitemap(SitemapFault.PROLOGUE)
 
-    def _broken(self, how: str) -> Break:
-        return Break(f"the XML {how}") if self.form else NotASitemap(f"this is not a sitemap: as XML it {how}")
+    def _broken(self, fault: SitemapFault, detail: str = "") -> Break:
+        return Break(fault, detail) if self.form else NotASitemap(fault, detail)
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self._names.update((name, *attributes))
         if len(self._names) > MAX_NAMES:
-            raise Break(f"it has more than {MAX_NAMES:,} names of elements and attributes")
+            raise Break(SitemapFault.NAMES)
         prefix, _, local = name.lower().rpartition(":")
         self._path.append(local)
         level = len(self._path)
         if level > MAX_LEVELS:
-            raise Break(f"its elements lie more than {MAX_LEVELS} levels deep")
+            raise Break(SitemapFault.LEVELS)
         if self._shape is None:
             self._begin_root(local)
         elif level == len(self._shape.path) + 1 and tuple(self._path[1:]) == self._shape.path:
@@ -328,11 +363,11 @@ class Markup:
 
     def _begin_root(self, name: str) -> None:
         if name == "html":
-            raise NotASitemap("this is an HTML page, not a sitemap")
+            raise NotASitemap(SitemapFault.HTML)
         self._shape = _SHAPES.get(name)
         self.form = name
         if self._shape is None:
-            raise NotASitemap(f"its root element is <{name[:40]}>, which is that of no sitemap and no feed")
+            raise NotASitemap(SitemapFault.ROOT, name[:MAX_NAME])
 
     def _end(self, name: str) -> None:
         level = len(self._path)
@@ -361,9 +396,9 @@ class Markup:
 def _refuse_entity(name: str, parameter: bool, value: str | None, *_: object) -> None:
     """For an external one (no value) expat skips the reference by itself."""
     if value is not None:
-        raise NotASitemap(f"it declares an entity of its own ({name[:40]}), which is never read")
+        raise NotASitemap(SitemapFault.ENTITY, name[:MAX_NAME])
 
 
 def _refuse_attributes(*_: object) -> None:
     """Their defaults would be added to every tag: a short file could cause much work."""
-    raise NotASitemap("it declares attributes of its own, which no sitemap needs")
+    raise NotASitemap(SitemapFault.ATTRIBUTES)

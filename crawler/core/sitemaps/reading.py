@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from itertools import chain
 
 from crawler.core.protocol.messages import SitemapEntry
-from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, EntryTexts, Markup, NotASitemap, TextReader
+from crawler.core.sitemaps.formats import (
+    MAX_EXAMPLES,
+    Break,
+    EntryTexts,
+    Markup,
+    NotASitemap,
+    SitemapFault,
+    SitemapProblem,
+    TextReader,
+)
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
 from crawler.core.urls.normalise import normalise
 
@@ -30,7 +39,7 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
     try:
         yield from gunzipped(whole)
     except Broken as broken:
-        raise Break(str(broken)) from broken
+        raise Break(SitemapFault.DAMAGED, str(broken)) from broken
 
 
 def joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -58,7 +67,7 @@ def limited(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
     for piece in pieces:
         yield piece[:room]
         if len(piece) > room:
-            raise Break(f"larger than {most // 1024**2} MB; the rest was not read")
+            raise Break(SitemapFault.TOO_LARGE)
         room -= len(piece)
 
 
@@ -68,7 +77,7 @@ def limited(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
 MAX_BYTES = 52_428_800  # decoded
 MAX_ENTRIES = 50_000
 MAX_CHARACTERS = 20_000_000  # of all URLs together: resolved relative ones can be longer than the file
-MAX_EXAMPLE = 100  # characters of a skipped entry in a message
+MAX_EXAMPLE = 100  # characters of a skipped entry
 MAX_LASTMOD = 40  # characters; an RFC 822 date has 31
 
 _SNIFFED = 1024  # bytes from which the format is detected
@@ -86,7 +95,9 @@ class Sitemap:
 
     entries: tuple[SitemapEntry, ...]  # each URL once, in order of appearance
     is_sitemap: bool = True  # False: it is something else
-    error: str = ""  # one line for users; "" = all of it was read
+    problem: SitemapProblem | None = None  # None = it was read to its end
+    left_out: int = 0  # entries that are no URL
+    examples: tuple[str, ...] = ()  # the first of these, as written, cut to MAX_EXAMPLE
 
 
 def read(pieces: Iterable[bytes], url: str) -> Sitemap:
@@ -101,10 +112,10 @@ def read(pieces: Iterable[bytes], url: str) -> Sitemap:
     try:
         _gather(pieces, gathered)
     except NotASitemap as reason:
-        return Sitemap(entries=(), is_sitemap=False, error=str(reason))
+        return Sitemap(entries=(), is_sitemap=False, problem=reason.problem)
     except Break as reason:
-        return Sitemap(gathered.taken(), error="; ".join([str(reason), *gathered.remarks()]))
-    return Sitemap(gathered.taken(), error="; ".join(gathered.remarks()))
+        return gathered.sitemap(reason.problem)
+    return gathered.sitemap()
 
 
 def _gather(pieces: Iterable[bytes], gathered: _EntryList) -> None:
@@ -116,7 +127,7 @@ def _gather(pieces: Iterable[bytes], gathered: _EntryList) -> None:
     if isinstance(reader, TextReader) and reader.skipped:
         gathered.leave_out(*reader.examples, number=reader.skipped)
         if not gathered.entries:
-            raise NotASitemap("this is not a sitemap: neither XML nor a list of web addresses")
+            raise NotASitemap(SitemapFault.NO_LIST)
 
 
 def _sniffed(pieces: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -127,7 +138,7 @@ def _sniffed(pieces: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
             head = (head + piece).lstrip(_PREAMBLE)
     except Break as reason:
         if not head:
-            raise NotASitemap(str(reason)) from reason
+            raise NotASitemap(*reason.problem) from reason
         return head, _broken_off(head, reason)
     return head, chain((head,), source)
 
@@ -139,12 +150,12 @@ def _broken_off(head: bytes, reason: Break) -> Iterator[bytes]:
 
 def _reader_of(head: bytes) -> Markup | TextReader:
     if not head:
-        raise NotASitemap("the file is empty")
+        raise NotASitemap(SitemapFault.EMPTY)
     start = head[:_SNIFFED]
     if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         start = start[2:].replace(b"\0", b"").lstrip(_BLANK)
     if _HTML.match(start):
-        raise NotASitemap("this is an HTML page, not a sitemap")
+        raise NotASitemap(SitemapFault.HTML)
     return Markup() if start.startswith(b"<") else TextReader(head)
 
 
@@ -157,7 +168,7 @@ class _EntryList:
         self.entries: dict[str, SitemapEntry] = {}
         self._only_alternate: set[str] = set()
         self.left_out = 0
-        self._examples = list[str]()  # the first skipped ones, as written
+        self._examples = list[str]()  # the first skipped ones
         self._room = MAX_CHARACTERS
 
     def add(self, listed: Iterable[EntryTexts]) -> None:
@@ -166,24 +177,18 @@ class _EntryList:
             if self._listed <= MAX_ENTRIES:
                 self._add(entry)
             if self._listed > MAX_ENTRIES or len(self.entries) > MAX_ENTRIES:
-                raise Break(f"more than {MAX_ENTRIES:,} entries; the rest was not read")
+                raise Break(SitemapFault.ENTRIES)
             if self._room < 0:
-                raise Break(f"its addresses have more than {MAX_CHARACTERS:,} characters; the rest was not read")
+                raise Break(SitemapFault.CHARACTERS)
 
-    def taken(self) -> tuple[SitemapEntry, ...]:
-        return tuple(self.entries.values())[:MAX_ENTRIES]
+    def sitemap(self, problem: SitemapProblem | None = None) -> Sitemap:
+        entries = tuple(self.entries.values())[:MAX_ENTRIES]
+        return Sitemap(entries, problem=problem, left_out=self.left_out, examples=tuple(self._examples))
 
     def leave_out(self, *written: str, number: int = 1) -> None:
         """Count skipped entries, and keep examples."""
         self.left_out += number
-        self._examples += [repr(text[:MAX_EXAMPLE]) for text in written[: MAX_EXAMPLES - len(self._examples)]]
-
-    def remarks(self) -> Iterator[str]:
-        named = f": {', '.join(self._examples)}{', ...' * (self.left_out > len(self._examples))}" * bool(self._examples)
-        if self.left_out == 1:
-            yield f"1 entry is not a web address and was left out{named}"
-        elif self.left_out:
-            yield f"{self.left_out:,} entries are not web addresses and were left out{named}"
+        self._examples += [text[:MAX_EXAMPLE] for text in written[: MAX_EXAMPLES - len(self._examples)]]
 
     def _add(self, listed: EntryTexts) -> None:
         url = normalise(listed.loc, self._url) if listed.loc else None

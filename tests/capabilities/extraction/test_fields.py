@@ -53,7 +53,9 @@ def test_a_fault_of_ours_costs_no_page(bench: Bench, monkeypatch: pytest.MonkeyP
     bench.start(fields=RULES)
     bench.work()
     assert not Page.objects.exclude(outcome="2xx").exists()
-    assert found(bench, "/a")[1] == dict.fromkeys(("heading", "price"), extractor.FAULT)
+    assert found(bench, "/a")[1] == dict.fromkeys(
+        ("heading", "price"), "the page could not be read by the extraction rules"
+    )
 
 
 @pytest.mark.site({"/": "<h1>Home</h1>"})

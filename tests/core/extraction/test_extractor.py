@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crawler.core.extraction import extractor
-from crawler.core.extraction.extractor import Extraction, extract
+from crawler.core.extraction.extractor import Extraction, FieldFault, FieldProblem, extract
 from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.options.catalogue import CrawlOptions
 
@@ -25,7 +25,7 @@ def read(html: str = PAGE, **parts: Any) -> Extraction:
 
 def value(**parts: Any) -> Any:
     found = read(**parts)
-    assert found.notes == {}
+    assert found.problems == {}
     return found.values["a"]
 
 
@@ -79,32 +79,32 @@ def test_selectors_see_the_tree_a_browser_makes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "kept", "said"),
+    ("parts", "kept", "fault", "text"),
     [
-        ({"selector": "h1", "pattern": "red"}, None, extractor.NO_MATCH),
-        ({"selector": "h1", "type": "number"}, None, "there is no number in 'A blue kettle'"),
-        ({"selector": "span, h1", "type": "number", "many": True}, [1234.5, 20], "there is no number"),
+        ({"selector": "h1", "pattern": "red"}, None, FieldFault.NO_MATCH, ""),
+        ({"selector": "h1", "type": "number"}, None, FieldFault.NO_NUMBER, "A blue kettle"),
+        ({"selector": "span, h1", "type": "number", "many": True}, [1234.5, 20], FieldFault.NO_NUMBER, "A blue kettle"),
     ],
 )
-def test_a_mistake_is_a_note(parts: dict[str, Any], kept: Any, said: str) -> None:
+def test_a_mistake_is_a_problem(parts: dict[str, Any], kept: Any, fault: FieldFault, text: str) -> None:
     found = read(**parts)
     assert found.values["a"] == kept
-    assert found.notes["a"].startswith(said)
+    assert found.problems["a"] == FieldProblem(fault, text)
 
 
 def test_values_are_cut_in_length_and_number() -> None:
     long = read(f"<p>{'x' * 20_000}")
-    assert (len(long.values["a"]), long.notes["a"]) == (extractor.MAX_VALUE, extractor.CUT)
+    assert (len(long.values["a"]), long.problems["a"].fault) == (extractor.MAX_VALUE, FieldFault.CUT)
     many = read("<p>x" * 300, many=True)
-    assert (len(many.values["a"]), many.notes["a"]) == (200, "only the first 200 are kept")
+    assert (len(many.values["a"]), many.problems["a"].fault) == (200, FieldFault.VALUES)
     much = read(f"<p>{'x' * 10_000}" * 30, many=True)
-    assert (len(much.values["a"]), much.notes["a"]) == (20, extractor.TOO_MUCH)
+    assert (len(much.values["a"]), much.problems["a"].fault) == (20, FieldFault.CHARACTERS)
 
 
 @pytest.mark.parametrize("html", ["<i>" * 20_001, f"<p>{'x' * extractor.MAX_BYTES}"])
 def test_a_page_too_large_is_not_read_and_says_so(html: str) -> None:
     found = read(html)
-    assert (found.values, found.notes) == ({"a": None}, {"a": extractor.TOO_LARGE})
+    assert (found.values, found.problems) == ({"a": None}, {"a": FieldProblem(FieldFault.PAGE_TOO_LARGE)})
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_work_that_grows_too_large_ends_and_the_other_rules_have_theirs(
     monkeypatch.setattr(extractor, "STEPS_PER_PAGE", 100_000)
     rules = (FieldRule(name="a", **parts), FieldRule(name="b", selector="p"))
     found = extract(b"<div>" * 2000 + b"<p>x", URL, rules)
-    assert (found.values, found.notes) == ({"a": None, "b": "x"}, {"a": extractor.TOO_LONG})
+    assert (found.values, found.problems) == ({"a": None, "b": "x"}, {"a": FieldProblem(FieldFault.TOO_SLOW)})
 
 
 def test_every_loop_over_a_page_is_counted() -> None:
@@ -165,4 +165,4 @@ def test_long_texts_and_many_attributes_are_counted_too(
 ) -> None:
     monkeypatch.setattr(extractor, "STEPS_PER_PAGE", 10_000)
     found = extract(html, URL, (FieldRule(name="a", selector=selector),))
-    assert found.notes == {"a": extractor.TOO_LONG}
+    assert found.problems == {"a": FieldProblem(FieldFault.TOO_SLOW)}

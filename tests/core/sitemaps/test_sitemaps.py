@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from crawler.core.protocol.messages import SitemapEntry
 from crawler.core.robots.robots_txt import parse
 from crawler.core.sitemaps.formats import (
-    MAX_LEVELS,
     MAX_TEXT,
     MAX_TOKEN,
     Break,
     EntryTexts,
     Markup,
+    SitemapFault,
+    SitemapProblem,
     default_places,
     named_in_robots,
 )
@@ -36,6 +37,10 @@ def in_pieces(body: bytes, size: int = PIECE) -> Iterator[bytes]:
 
 def sitemap(body: str | bytes, url: str = HERE) -> Sitemap:
     return read(in_pieces(body.encode() if isinstance(body, str) else body), url)
+
+
+def not_a_sitemap(fault: SitemapFault, detail: str = "") -> Sitemap:
+    return Sitemap((), is_sitemap=False, problem=SitemapProblem(fault, detail))
 
 
 def urls(found: Sitemap) -> list[str]:
@@ -155,19 +160,18 @@ def test_plain_text_holds_one_address_a_line(text: bytes, size: int) -> None:
 def test_lines_that_are_no_address_are_counted_and_named() -> None:
     found = sitemap("https://site.local/1\nsee also\n\nabout.html\n")
     assert urls(found) == ["https://site.local/1"]
-    assert found.error == "2 entries are not web addresses and were left out: 'see also', 'about.html'"
+    assert (found.left_out, found.examples) == (2, ("see also", "about.html"))
 
 
 def test_of_many_entries_that_are_no_address_the_first_are_named() -> None:
     found = sitemap(urlset(*(url(f"htp:/{number}{'x' * 200}") for number in range(5))))
-    named = ", ".join(repr(f"htp:/{number}".ljust(100, "x")) for number in range(3))
-    assert found.error == f"5 entries are not web addresses and were left out: {named}, ..."
+    assert (found.left_out, found.examples) == (5, tuple(f"htp:/{number}".ljust(100, "x") for number in range(3)))
 
 
 def test_the_same_page_in_another_language_does_not_vanish_when_its_address_is_malformed() -> None:
     found = sitemap(urlset(url("/en", '<xhtml:link rel="alternate" hreflang="de" href="http://[::1"/>')))
     assert urls(found) == ["https://site.local/en"]
-    assert found.error == "1 entry is not a web address and was left out: 'http://[::1'"
+    assert (found.left_out, found.examples) == (1, ("http://[::1",))
 
 
 def test_a_page_in_several_languages_is_taken_once_with_what_is_said_of_itself() -> None:
@@ -187,7 +191,7 @@ def test_pictures_and_prefixes_are_not_taken_for_pages() -> None:
 def test_addresses_are_made_whole_and_those_nobody_could_ask_for_are_counted() -> None:
     found = sitemap(urlset(url("<![CDATA[/a?b=1&c=2]]>"), url("/d?e=1&amp;f=2"), url("mailto:a@b"), "<url/>"))
     assert urls(found) == ["https://site.local/a?b=1&c=2", "https://site.local/d?e=1&f=2"]
-    assert found.error == "2 entries are not web addresses and were left out: 'mailto:a@b', ..."
+    assert (found.left_out, found.examples) == (2, ("mailto:a@b",))
 
 
 @pytest.mark.parametrize(
@@ -254,14 +258,14 @@ def test_gzip_in_two_members_is_one_file() -> None:
 def test_of_gzip_that_breaks_off_the_beginning_counts() -> None:
     packed = gzip.compress(b"https://site.local/1\nhttps://site.local/2\n" + bytes(range(33, 127)) * 9)
     found = sitemap(packed[:-30])
-    assert (urls(found), found.error) == (
-        ["https://site.local/1", "https://site.local/2"],
-        "the gzip data ends before its end",
-    )
+    assert urls(found) == ["https://site.local/1", "https://site.local/2"]
+    assert found.problem == SitemapProblem(SitemapFault.DAMAGED, "the gzip data ends before its end")
 
 
 def test_damaged_gzip_is_named() -> None:
-    assert "the compressed data is damaged" in sitemap(b"\x1f\x8b\x08" + b"\0" * 7 + b"\xff" * 40).error
+    found = sitemap(b"\x1f\x8b\x08" + b"\0" * 7 + b"\xff" * 40)
+    assert found.problem is not None
+    assert found.problem.detail.startswith("the compressed data is damaged")
 
 
 # --- what is wrong
@@ -279,41 +283,38 @@ def test_damaged_gzip_is_named() -> None:
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_a_page_is_told_from_a_sitemap(body: str, encoding: str) -> None:
-    assert sitemap(body.removeprefix("\ufeff").encode(encoding)) == Sitemap(
-        (), False, "this is an HTML page, not a sitemap"
-    )
+    assert sitemap(body.removeprefix("\ufeff").encode(encoding)) == not_a_sitemap(SitemapFault.HTML)
 
 
 @pytest.mark.parametrize(
-    ("body", "error"),
+    ("body", "problem"),
     [
-        (b"", "the file is empty"),
-        (b" \r\n", "the file is empty"),
-        (b"<opml/>", "its root element is <opml>, which is that of no sitemap and no feed"),
-        (b"<", "this is not a sitemap: as XML it breaks off at line 1: unclosed token"),
-        (b"Not found", "this is not a sitemap: neither XML nor a list of web addresses"),
-        (b"%PDF-1.7\n\0\xff", "this is not a sitemap: neither XML nor a list of web addresses"),
-        (b'<?xml version="1.0" encoding="shift_jis"?><urlset/>', "is in an encoding that cannot be read"),
-        (b'<?xml version="1.0" encoding="klingon"?><urlset/>', "is in an encoding that cannot be read"),
-        (b'<?xml version="1.0" encoding="zlib"?><urlset/>', "is in an encoding that cannot be read"),
+        (b"", (SitemapFault.EMPTY,)),
+        (b" \r\n", (SitemapFault.EMPTY,)),
+        (b"<opml/>", (SitemapFault.ROOT, "opml")),
+        (b"<", (SitemapFault.NOT_WELL_FORMED, "1: unclosed token")),
+        (b"Not found", (SitemapFault.NO_LIST,)),
+        (b"%PDF-1.7\n\0\xff", (SitemapFault.NO_LIST,)),
+        (b'<?xml version="1.0" encoding="shift_jis"?><urlset/>', (SitemapFault.ENCODING,)),
+        (b'<?xml version="1.0" encoding="klingon"?><urlset/>', (SitemapFault.ENCODING,)),
+        (b'<?xml version="1.0" encoding="zlib"?><urlset/>', (SitemapFault.ENCODING,)),
     ],
 )
-def test_what_is_no_sitemap_is_named(body: bytes, error: str) -> None:
-    found = sitemap(body)
-    assert (found.entries, found.is_sitemap) == ((), False)
-    assert found.error.endswith(error)
+def test_what_is_no_sitemap_is_named(body: bytes, problem: tuple[Any, ...]) -> None:
+    assert sitemap(body) == not_a_sitemap(*problem)
 
 
 def test_what_stands_before_a_break_counts() -> None:
     found = sitemap(urlset(url("/a"), "\n\n", url("/b?c=1&d"), url("/e")))
     assert urls(found) == ["https://site.local/a"]
-    assert (found.is_sitemap, found.error) == (True, "the XML breaks off at line 3: not well-formed (invalid token)")
+    assert found.is_sitemap
+    assert found.problem == (SitemapFault.NOT_WELL_FORMED, "3: not well-formed (invalid token)")
 
 
 def test_a_file_that_was_cut_off_counts_as_far_as_it_goes() -> None:
     found = sitemap(urlset(url("/a"), url("/b"))[:-20])
     assert urls(found) == ["https://site.local/a"]
-    assert found.error == "the XML breaks off at line 1: unclosed token"
+    assert found.problem == (SitemapFault.NOT_WELL_FORMED, "1: unclosed token")
 
 
 def test_an_empty_sitemap_is_a_sitemap() -> None:
@@ -326,21 +327,21 @@ def test_an_empty_sitemap_is_a_sitemap() -> None:
 def test_50_000_entries_are_read_and_not_one_more() -> None:
     listed = [url(f"/{number}") for number in range(MAX_ENTRIES)]
     whole, more = sitemap(urlset(*listed)), sitemap(urlset(*listed, url("/more")))
-    assert (len(whole.entries), whole.error) == (MAX_ENTRIES, "")
-    assert (more.entries, more.error) == (whole.entries, "more than 50,000 entries; the rest was not read")
+    assert (len(whole.entries), whole.problem) == (MAX_ENTRIES, None)
+    assert (more.entries, more.problem) == (whole.entries, SitemapProblem(SitemapFault.ENTRIES))
 
 
 def test_other_languages_count_as_entries() -> None:
     links = "".join(f'<xhtml:link href="/{number}"/>' for number in range(MAX_ENTRIES))
     found = sitemap(urlset(url("/a", links)))
-    assert (len(found.entries), found.error) == (MAX_ENTRIES, "more than 50,000 entries; the rest was not read")
+    assert (len(found.entries), found.problem) == (MAX_ENTRIES, SitemapProblem(SitemapFault.ENTRIES))
 
 
 def test_of_a_file_beyond_50_mb_the_beginning_counts() -> None:
     body = (b"<urlset>" + url("/a").encode()).ljust(MAX_BYTES) + url("/b").encode()
     for file in (body, gzip.compress(body, 1)):
         found = read(in_pieces(file), HERE)
-        assert (urls(found), found.error) == (["https://site.local/a"], "larger than 50 MB; the rest was not read")
+        assert (urls(found), found.problem) == (["https://site.local/a"], SitemapProblem(SitemapFault.TOO_LARGE))
 
 
 # --- attacks
@@ -348,7 +349,7 @@ def test_of_a_file_beyond_50_mb_the_beginning_counts() -> None:
 
 def test_an_entity_of_the_file_is_not_read() -> None:
     bomb = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>' + urlset(url("/&b;"))
-    assert sitemap(bomb) == Sitemap((), False, "it declares an entity of its own (a), which is never read")
+    assert sitemap(bomb) == not_a_sitemap(SitemapFault.ENTITY, "a")
 
 
 @pytest.mark.parametrize(
@@ -365,11 +366,11 @@ def test_nothing_outside_the_file_is_put_in(declared: str) -> None:
 
 def test_attributes_a_file_declares_cost_nothing() -> None:
     found = sitemap(f'<!DOCTYPE a [<!ATTLIST url x CDATA "{"x" * 9999}">]>' + urlset(*["<url/>"] * 10_000))
-    assert found == Sitemap((), False, "it declares attributes of its own, which no sitemap needs")
+    assert found == not_a_sitemap(SitemapFault.ATTRIBUTES)
 
 
 def test_depth_is_bounded() -> None:
-    assert sitemap("<urlset>" + "<a>" * 1_000_000).error == f"its elements lie more than {MAX_LEVELS} levels deep"
+    assert sitemap("<urlset>" + "<a>" * 1_000_000).problem == SitemapProblem(SitemapFault.LEVELS)
 
 
 @pytest.mark.parametrize("opened", ["<!--", "<a b='", "<![CDATA[", "<?x ", "<!DOCTYPE a [<!ENTITY b '"])
@@ -382,7 +383,7 @@ def test_markup_that_never_ends_takes_bounded_time(lead: str, opened: str) -> No
 
 def test_a_prologue_that_never_ends_is_left() -> None:
     found = sitemap("<?xml version='1.0'?>" + "<!-- -->" * MAX_TOKEN)
-    assert found == Sitemap((), False, "its first megabyte holds no element")
+    assert found == not_a_sitemap(SitemapFault.PROLOGUE)
 
 
 def test_of_an_endless_text_only_the_beginning_is_kept() -> None:
@@ -439,14 +440,14 @@ def test_relative_addresses_cannot_make_a_flood_of_a_short_file() -> None:
     entries = "".join(f"<url><loc>{number}</loc></url>" for number in range(6000))
     found = read([f"<urlset>{entries}</urlset>".encode()], f"https://example.com/{'x' * 4000}/sitemap.xml")
     assert 4000 < len(found.entries) < 6000
-    assert found.error == "its addresses have more than 20,000,000 characters; the rest was not read"
+    assert found.problem == SitemapProblem(SitemapFault.CHARACTERS)
 
 
 def test_names_without_end_are_not_remembered() -> None:
     strangers = "".join(f"<t{number}>x</t{number}>" for number in range(1001))
     found = read([f"<urlset><url><loc>/a</loc></url><url>{strangers}".encode()], "https://example.com/sitemap.xml")
     assert [entry.url for entry in found.entries] == ["https://example.com/a"]
-    assert found.error == "it has more than 1,000 names of elements and attributes"
+    assert found.problem == SitemapProblem(SitemapFault.NAMES)
 
 
 @pytest.mark.parametrize("start", [b"<urlset><!--" + b"a" * 100_000, b"https://e.example/" + b"a" * 60_000], ids=str)

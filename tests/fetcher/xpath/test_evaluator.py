@@ -15,6 +15,7 @@ from crawler.core.extraction.extractor import extract
 from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.fetcher.xpath import evaluator
 from crawler.fetcher.xpath.evaluator import PROGRAM, Evaluator
+from crawler.reports.extraction_text import notes_of
 
 URL = "https://example.com/shop/item"
 PAGE = """<!doctype html><base href="/pictures/"><script type="application/ld+json">{"sku": "ab1"}</script>
@@ -44,7 +45,7 @@ def value(evaluate: Evaluator, html: str = PAGE, **parts: Any) -> Any:
     rules = (FieldRule(**{"name": "a", **parts}),)
     check_rules("fields", rules)
     found = extract(html.encode(), URL, rules, evaluate)
-    assert found.notes == {}
+    assert found.problems == {}
     return found.values["a"]
 
 
@@ -119,7 +120,7 @@ def test_texts_attributes_and_computed_values_are_taken(
 )
 def test_odd_pages_do_no_harm(evaluate: Evaluator, html: str) -> None:
     found = extract(html.encode("utf-8", "replace"), URL, (FieldRule(name="a", xpath="//text()|//@*|//*"),), evaluate)
-    assert found.notes == {}
+    assert found.problems == {}
 
 
 def test_entities_that_a_page_declares_are_its_text(evaluate: Evaluator, tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_there_is_no_function_that_reads_anything_else(evaluate: Evaluator, func
     (tmp_path / "secret").write_text("<p>secret</p>")
     rule = FieldRule(name="a", xpath=f"{function}('{tmp_path}/secret')")
     found = extract(PAGE.encode(), URL, (rule,), evaluate)
-    assert (found.values, found.notes) == (
+    assert (found.values, notes_of(found)) == (
         {"a": None},
         {"a": "the XPath cannot be used on this page: Unregistered function"},
     )
@@ -152,20 +153,20 @@ def test_an_expression_that_takes_too_long_is_ended_and_the_others_have_their_ti
     )
     found = extract(DEEP.encode(), URL, rules, evaluate)
     assert found.values == {"first": 8000, "long": None, "last": "x"}
-    assert found.notes == {"long": extractor.TOO_LONG}
+    assert notes_of(found) == {"long": "the selector or the pattern takes too long on this page"}
 
 
 def test_an_expression_that_takes_too_much_memory_is_a_note(evaluate: Evaluator) -> None:
     html = "<p>" + "x" * 4_000_000
     rule = FieldRule(name="a", xpath=f"string-length(concat({','.join(['//p'] * 120)}))")
     found = extract(html.encode(), URL, (rule, FieldRule(name="b", xpath="count(//p)")), evaluate)
-    assert "a" in found.notes or found.values["a"] == "480000000"
+    assert "a" in found.problems or found.values["a"] == "480000000"
     assert found.values["b"] == "1"
 
 
 def test_a_type_that_does_not_fit_is_a_note(evaluate: Evaluator) -> None:
     found = extract(PAGE.encode(), URL, (FieldRule(name="a", xpath="count('x')"),), evaluate)
-    assert found.notes == {"a": "the XPath cannot be used on this page: Invalid type"}
+    assert notes_of(found) == {"a": "the XPath cannot be used on this page: Invalid type"}
 
 
 def test_values_are_bounded_in_length_and_number(evaluate: Evaluator) -> None:
@@ -173,7 +174,7 @@ def test_values_are_bounded_in_length_and_number(evaluate: Evaluator) -> None:
     rules = (FieldRule(name="a", xpath="//p/text()"), FieldRule(name="b", xpath="//b/text()", many=True))
     found = extract(html.encode(), URL, rules, evaluate)
     assert (len(found.values["a"]), len(found.values["b"])) == (extractor.MAX_VALUE, 200)
-    assert found.notes == {"a": extractor.CUT, "b": "only the first 200 are kept"}
+    assert notes_of(found) == {"a": "cut after 10,000 characters", "b": "only the first 200 are kept"}
 
 
 def test_one_process_evaluates_page_after_page_and_ends_with_its_owner(own: Evaluator) -> None:

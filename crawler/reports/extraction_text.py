@@ -1,0 +1,47 @@
+"""Why an extraction rule has no value on a page, in words, as it is stored with the page."""
+
+from __future__ import annotations
+
+from crawler.core.extraction.extractor import (
+    MAX_BYTES,
+    MAX_TOTAL,
+    MAX_VALUE,
+    MAX_VALUES,
+    Extraction,
+    FieldFault,
+    FieldProblem,
+)
+
+MAX_SHOWN = 60  # characters of a text
+
+_TEXTS = {
+    FieldFault.PAGE_TOO_LARGE: (
+        f"the page is too large for extraction: it has more than {MAX_BYTES // 1024 // 1024} MB or 20,000 tags"
+    ),
+    FieldFault.UNREADABLE: "the page could not be read by the extraction rules",
+    FieldFault.TOO_SLOW: "the selector or the pattern takes too long on this page",
+    FieldFault.NO_MATCH: "the pattern does not match what the selector finds",
+    FieldFault.XPATH: "the XPath cannot be used on this page: {text}",
+    FieldFault.CHARACTERS: f"the values of this page have more than {MAX_TOTAL:,} characters together",
+    FieldFault.VALUES: f"only the first {MAX_VALUES} are kept",
+    FieldFault.CUT: f"cut after {MAX_VALUE:,} characters",
+    FieldFault.NO_NUMBER: "there is no number in {shown}",
+    FieldFault.NUMBERS: "there are {number} numbers in {shown}; a pattern can say which is meant",
+    FieldFault.LONG_NUMBER: "{shown} is too long for a number",
+    FieldFault.NOT_A_NUMBER: "{shown} is no number",
+    FieldFault.LARGE_NUMBER: "{shown} is too large a number",
+    FieldFault.NOT_WHOLE: "{text} is not a whole number",
+    FieldFault.NO_DATE: "{shown} is no date that can be read, such as 2026-03-12 or 12 March 2026",
+    FieldFault.NO_URL: "{shown} is not a web address",
+}
+
+
+def notes_of(found: Extraction) -> dict[str, str]:
+    """Name of a field -> why it has no value, or only part of it."""
+    return {name: note_of(problem) for name, problem in found.problems.items()}
+
+
+def note_of(problem: FieldProblem) -> str:
+    fault, text, number = problem
+    shown = repr(text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…")
+    return _TEXTS[fault].format(text=text, shown=shown, number=number)
