@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 import ada_url
 
 from crawler.core.errors import BadInput
-from crawler.core.urls.special_addresses import block_of
+from crawler.core.urls.special_addresses import NOT_NUMERIC, UNALLOCATED, ZONED, block_of
 
 EVERYTHING = "*"
 
@@ -48,14 +48,14 @@ def why_not_public(address: str) -> str:
     try:
         ip = ip_address(address)
     except ValueError:
-        return "not an address in numbers"
+        return NOT_NUMERIC
     if isinstance(ip, IPv6Address) and ip.scope_id is not None:
-        return "known on one network alone"
+        return ZONED
     block = block_of(ip)
     if block is None and (isinstance(ip, IPv4Address) or ip in _GLOBAL_UNICAST_6):
         return ""
     inside = next((why for carried in _carried(ip) if (why := why_not_public(str(carried)))), "")
-    return inside or (block.name if block is not None else "not allocated")
+    return inside or (block.name if block is not None else UNALLOCATED)
 
 
 def translated_range(address: str) -> str:

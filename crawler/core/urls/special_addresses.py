@@ -92,6 +92,11 @@ def _read(table: str) -> tuple[Block, ...]:
 BLOCKS = _read(_IPV4 + _IPV6 + _OTHERS)
 """The smallest first: the first match of an address has the best name."""
 
+# Reasons besides the name of a block.
+NOT_NUMERIC = "not an address in numbers"
+ZONED = "known on one network alone"
+UNALLOCATED = "not allocated"
+
 
 def block_of(ip: IPv4Address | IPv6Address) -> Block | None:
     """The smallest block that contains this address; None if there is none."""
