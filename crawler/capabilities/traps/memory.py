@@ -1,11 +1,19 @@
-"""What a crawl has read, as bits in Redis, and whether its fetch jobs are to tell what pages say.
+"""What a crawl has read, in Redis, and whether its fetch jobs are to tell what pages say.
 
 It is a Bloom filter of two generations (B. Bloom, Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970):
-once the younger one is full, it becomes the older one. It is written after the commit, so it never knows a page that
-the table does not; what is lost with Redis, or by two ticks that write it at once, is read as new once more.
+once the younger one is full, it becomes the older one. Redis has its bits, and a log of the hashes that were added
+since. A process has copies of a few crawls' bits and reads the log alone, whose stamp is another one after each change
+of the stored bits; a copy with another stamp is read anew.
+
+It is written after the commit, so it never knows a page that the table does not. What is lost with Redis, or by two
+processes that store the bits at once, is read as new once more.
 """
 
+import secrets
+from array import array
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
 from redis import Redis
 
@@ -14,52 +22,97 @@ from crawler.frontier.keys import CrawlKeys
 
 BITS = 2**21  # of one generation: both are 512 KiB
 MAX_BITS_SET = BITS // 10  # a tenth, so that one unread hash in a hundred is taken for known
+MAX_LOG_BYTES = 32 * 1024  # a longer log is added to the stored bits
+MAX_COPIES = 4  # crawls whose bits this process has
 _BYTES = BITS // 8
 LISTENING_TTL_S = 3600
 
 
+@dataclass
+class _Copy:
+    """Of the bits of a crawl, with the first entries of the log added."""
+
+    stamp: bytes  # the log's
+    bits: bytearray
+    entries: int = 1
+
+
+_copies = dict[str, _Copy]()
+"""Crawl -> this process's, the one that was used last at the end."""
+
+
 class BitMemory:
-    """The memory of one crawl. It is read once; hashes have 32 bits."""
+    """The memory of one crawl, as it is when it is read first. Hashes have 32 bits."""
 
     def __init__(self, redis: Redis, crawl: str) -> None:
-        self._redis = redis
+        self._redis, self._crawl = redis, crawl
         keys = CrawlKeys(crawl)
-        self._said, self._listening = map(keys.of, CRAWL_KEYS)
+        self._said, self._log, self._listening = map(keys.of, CRAWL_KEYS)
         self._early_results = keys.early_results
-        self._bits: bytearray | None = None
 
     def unknown(self, hashes: Collection[int]) -> list[int]:
         """Those that are not stored."""
-        bits = self._load()
-        return [each for each in hashes if not (_has(bits, each, 0) or _has(bits, each, BITS))]
+        return [each for each in hashes if not _has(self._bits, each)]
 
     def add(self, hashes: Iterable[int]) -> None:
-        bits = self._load()
-        for each in hashes:
-            for place in _places(each):
-                bits[place >> 3] |= 1 << (place & 7)
-        if int.from_bytes(bits[:_BYTES], "big").bit_count() > MAX_BITS_SET:
-            bits = self._bits = bytearray(_BYTES) + bits[:_BYTES]
-        self._redis.set(self._said, bytes(bits))
+        """They become part of the stored bits when a reader finds a long log. The first entry of a log gets a stamp
+        before it; a reader in between takes that entry for the stamp."""
+        if self._redis.rpush(self._log, array("I", hashes).tobytes()) == 1:
+            self._redis.lpush(self._log, _new_stamp())
 
     def listen(self) -> None:
         """From now on fetch jobs tell what the pages of their slices say."""
-        self._redis.set(self._listening, 1, ex=LISTENING_TTL_S)
-        self._redis.set(self._early_results, 1, ex=LISTENING_TTL_S)
+        with self._redis.pipeline() as pipe:
+            pipe.set(self._listening, 1, ex=LISTENING_TTL_S)
+            pipe.set(self._early_results, 1, ex=LISTENING_TTL_S)
+            pipe.execute()
 
     def rest(self) -> None:
         """They do no longer."""
         self._redis.delete(self._listening, self._early_results)
 
-    def _load(self) -> bytearray:
-        if self._bits is None:
-            stored: bytes | None = self._redis.get(self._said)  # type: ignore[assignment]  # the client is no async one
-            self._bits = bytearray(stored or 2 * _BYTES)
-        return self._bits
+    @cached_property
+    def _bits(self) -> bytearray:
+        """The log is read before the bits, so that what another process moves from one to the other is not missed."""
+        log: list[bytes] = self._redis.lrange(self._log, 0, -1)  # type: ignore[assignment]  # the client is not async
+        copy = _copies.pop(self._crawl, None)
+        if copy is None or log[:1] != [copy.stamp]:
+            stored: bytes | None = self._redis.get(self._said)  # type: ignore[assignment]  # the same
+            copy = _Copy(log[0] if log else b"", bytearray(stored or 2 * _BYTES))
+        for entry in log[copy.entries :]:
+            for value in array("I", entry):
+                for place in _places(value):
+                    copy.bits[place >> 3] |= 1 << (place & 7)
+        copy.entries = len(log)
+        if sum(map(len, log)) > MAX_LOG_BYTES:
+            self._store(copy)
+        _copies[self._crawl] = copy
+        for crawl in list(_copies)[:-MAX_COPIES]:
+            del _copies[crawl]
+        return copy.bits
+
+    def _store(self, copy: _Copy) -> None:
+        """Entries that another process has added since the log was read stay in it."""
+        if int.from_bytes(copy.bits[:_BYTES], "big").bit_count() > MAX_BITS_SET:
+            copy.bits = bytearray(_BYTES) + copy.bits[:_BYTES]
+        read, copy.stamp, copy.entries = copy.entries, _new_stamp(), 1
+        with self._redis.pipeline() as pipe:
+            pipe.set(self._said, bytes(copy.bits))
+            pipe.ltrim(self._log, read, -1)
+            pipe.lpush(self._log, copy.stamp)
+            pipe.execute()
 
 
-def _has(bits: bytearray, value: int, begin: int) -> bool:
-    return all(bits[(begin + place) >> 3] >> (place & 7) & 1 for place in _places(value))
+def _new_stamp() -> bytes:
+    return secrets.token_bytes(8)
+
+
+def _has(bits: bytearray, value: int) -> bool:
+    """Whether a generation has both of its places."""
+    one, other = _places(value)
+    return any(
+        bits[begin + (one >> 3)] >> (one & 7) & bits[begin + (other >> 3)] >> (other & 7) & 1 for begin in (0, _BYTES)
+    )
 
 
 def _places(value: int) -> tuple[int, int]:
