@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
@@ -19,19 +19,15 @@ from crawler.core.url_lists.wanted import PageRequest
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts, PageLinks
 from crawler.storage import page_rows, queries, sql
-from crawler.storage.bulk import is_among
+from crawler.storage.bulk import chunks, is_among
 from crawler.storage.counters import CounterChange, change_of
 from crawler.storage.queries import OpenPage
-
-KEYS_PER_STATEMENT = 900  # SQLite's smallest limit is 999 values
 
 NOT_AGAIN = (Outcome.TRAP, Outcome.EXTERNAL)
 """Outcomes of pages that are not opened again: a trap is released as a whole, and a recorded link is no page."""
 
 HandedOut = Callable[[Sequence[OpenPage]], set[int]]
 """The ids of those pages that are handed out to a fetch job now."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -271,13 +267,9 @@ def _round_began(crawl: Crawl, now: float) -> float:
 def _rows_of(crawl: UUID, keys: Iterable[bytes]) -> Iterator[Page]:
     """The pages with these keys: what decides about them, and what the ready queue knows of them."""
     fields = ("key", "status", "outcome", *queries.OPEN_PAGE_FIELDS)
-    for part in _chunks(list(keys), KEYS_PER_STATEMENT):
+    for part in chunks(list(keys)):
         yield from Page.objects.filter(crawl_id=crawl, key__in=part).only(*fields)
 
 
 def _as_open(page: Page) -> OpenPage:
     return OpenPage(**{name: getattr(page, name) for name in queries.OPEN_PAGE_FIELDS})
-
-
-def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[at : at + size] for at in range(0, len(items), size))

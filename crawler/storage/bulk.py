@@ -6,10 +6,10 @@ it once a row, prepared. Either way all rows are stored or none, in the caller's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from string import Formatter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from django.db import connection
@@ -21,6 +21,9 @@ ROWS_PER_STATEMENT = (
     5_000  # bounds the parameter: a row of page metadata has some 1,000 bytes, a page's links some 2,000
 )
 
+VALUES_PER_STATEMENT = 900  # SQLite's smallest limit is 999
+
+T = TypeVar("T")
 Row = Mapping[str, Any]
 """Column -> value. Bytes and JSON (as text) as SQLite takes them; other values as Django's backends adapt them."""
 
@@ -53,6 +56,11 @@ class Statement:
                     cursor.executemany(self._row_by_row, [self._values(row) for row in part])
                 changed += cursor.rowcount
         return changed
+
+
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """As many as one statement may have as parameters."""
+    return (values[at : at + VALUES_PER_STATEMENT] for at in range(0, len(values), VALUES_PER_STATEMENT))
 
 
 def is_among(column: str, ids: Iterable[int]) -> RawSQL:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 from uuid import UUID
 
 from django.db import transaction
@@ -45,12 +46,14 @@ class CounterChange:
     limits_before: Mapping[str, int] = field(default_factory=dict)  # the crawl's, when the transaction began
     priorities: set[int] = field(default_factory=set)  # of the pages that were opened
     results: list[PageResult] = field(default_factory=list)  # those that closed pages, in their order
-    repeated: set[int] = field(default_factory=set)  # of these pages, those that a user has asked for again
+    new_urls: dict[int, str] = field(default_factory=dict)  # of these pages, but no sitemaps, and none closed before
 
     @property
-    def new_results(self) -> list[PageResult]:
-        """Those of pages that had no response before: from the same page again nothing is learnt about others."""
-        return [result for result in self.results if result.id not in self.repeated]
+    def new_results(self) -> dict[str, PageResult]:
+        """URL -> result of pages that had no response before, in the order of their discovery: from the same page again
+        nothing is learnt about others."""
+        news = sorted((result for result in self.results if result.id in self.new_urls), key=attrgetter("id"))
+        return {self.new_urls[result.id]: result for result in news}
 
     def count_closed(
         self, outcome: Outcome, pages: int = 1, http_status: int | None = None, limit: Limit | None = None

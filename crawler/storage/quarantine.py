@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,9 +39,9 @@ class TrapDecision:
 class PageFilter:
     """One capability's."""
 
-    sort_out: Callable[[Crawl, Sequence[Discovery], Sequence[PageResult]], TrapDecision]
-    """Called with the crawl, whose row is locked, pages that were found, and the results that closed pages, in the
-    transaction that inserts the former."""
+    sort_out: Callable[[Crawl, Sequence[Discovery], Mapping[str, PageResult]], TrapDecision]
+    """Called with the crawl, whose row is locked, pages that were found, and the results by URL that closed pages for
+    the first time, in the transaction that inserts the former."""
 
 
 @cache
@@ -49,7 +49,7 @@ def _filters() -> tuple[PageFilter, ...]:
     return registry.entries("page_filters", PageFilter)
 
 
-def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> TrapDecision:
+def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Mapping[str, PageResult]) -> TrapDecision:
     """What the filter decides; there is at most one."""
     return next((each.sort_out(crawl, found, closed) for each in _filters()), TrapDecision(found))
 

@@ -97,10 +97,11 @@ def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:
     return set(_open_rows(crawl, ids).values_list("id", flat=True))
 
 
-def open_with_answer(crawl: UUID, ids: Iterable[int]) -> dict[int, bool]:
-    """The open ones of these pages, with whether they had a response before they were opened again."""
-    fetched = _open_rows(crawl, ids).values_list("id", "fetched_at")
-    return {page: fetched_at is not None for page, fetched_at in fetched}
+def open_with_new_urls(crawl: UUID, ids: Iterable[int]) -> dict[int, str | None]:
+    """The open ones of these pages, with their URL; None for sitemaps, and for pages that had a response before they
+    were opened again."""
+    rows = _open_rows(crawl, ids).values_list("id", "kind", "fetched_at", "url")
+    return {page: url if kind == PAGE and fetched_at is None else None for page, kind, fetched_at, url in rows}
 
 
 def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:

@@ -7,7 +7,7 @@ crawl's row: a transaction that ends or reopens a crawl runs before it or after 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from uuid import UUID
@@ -29,11 +29,9 @@ from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.storage import page_rows, quarantine, queries, sql
-from crawler.storage.bulk import POSTGRESQL, is_among
+from crawler.storage.bulk import POSTGRESQL, chunks, is_among
 from crawler.storage.counters import CounterChange, change_of
 from crawler.storage.quarantine import Quarantine
-
-IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
 
 OnClosed = Callable[[Crawl, Collection[int]], None]
 """Called with the pages of a crawl that were closed, in the transaction that closes them."""
@@ -107,7 +105,7 @@ def apply(
             page_rows.store(crawl, sorted(change.results, key=attrgetter("id")), judged.pages)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
-            for ids in _chunks(judged.reopened):
+            for ids in chunks(judged.reopened):
                 _open_trapped(row, Page.objects.filter(id__in=ids), change, now)
             if judged.reopened and on_reopened is not None:
                 on_reopened()
@@ -202,8 +200,8 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange, no
     of_page: dict[int, PageResult] = {}
     for result in results:
         of_page.setdefault(result.id, result)
-    had_answer = queries.open_with_answer(crawl, of_page)
-    closed = set(had_answer)
+    urls = queries.open_with_new_urls(crawl, of_page)
+    closed = set(urls)
     for page in closed:
         result = of_page[page]
         change.count_closed(result.outcome, http_status=result.http_status)
@@ -216,7 +214,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange, no
         sql.store_links(crawl, (of_page[page] for page in closed))
         sql.store_facts(crawl, (of_page[page] for page in closed))
         change.results += [result for page, result in of_page.items() if page in closed]
-        change.repeated.update(page for page, had in had_answer.items() if had)
+        change.new_urls.update((page, url) for page, url in urls.items() if url is not None)
     return closed
 
 
@@ -266,14 +264,10 @@ def _note_lane_moves(crawl: UUID, moves: Sequence[PageResult], change: CounterCh
 def _set_aside(quarantines: Iterable[Quarantine], change: CounterChange) -> None:
     """Close the open pages of traps that this transaction has found."""
     for each in quarantines:
-        for ids in _chunks(each.pages):
+        for ids in chunks(each.pages):
             still_open = Page.objects.filter(id__in=ids, status=Page.OPEN)
             closed = still_open.update(status=Page.CLOSED, outcome=Outcome.TRAP, error=each.error, trap_id=each.trap_id)
             change.count_closed(Outcome.TRAP, closed)
-
-
-def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (ids[at : at + IDS_PER_STATEMENT] for at in range(0, len(ids), IDS_PER_STATEMENT))
 
 
 def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: CounterChange, now: float) -> int:

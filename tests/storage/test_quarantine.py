@@ -56,7 +56,7 @@ def two_of_a_series(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_ordinary_page_costs_no_query(crawl: Crawl, django_assert_num_queries: object) -> None:
     found = [Discovery(f"{SITE}/a", 1, 0, start_page(crawl).id)]
     with django_assert_num_queries(0):  # type: ignore[operator]  # pytest-django's fixture has no types
-        assert quarantine.sort_out(crawl, found, ()).pages == found
+        assert quarantine.sort_out(crawl, found, {}).pages == found
 
 
 def test_a_page_of_a_trap_gets_a_row_that_says_why_it_is_not_requested(crawl: Crawl) -> None:

@@ -1,5 +1,6 @@
 """Hard bounds that need no reading: the depth of a path, the length of a URL, links from the start."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from crawler.core.urls.normalise import host_of
 MAX_SEGMENTS = 24  # published file trees end before 20
 LONG_URL = 1_000  # characters, on a page whose own URL has LONG_PARENT: signed links are long, but not in a row
 LONG_PARENT = 400
+_NUMBER = re.compile(r"\d")
 SERIES_DEPTH = 1_000  # links from the start; only a chain of "next" leads so deep
 SERIES_PAGES = 5_000  # of one pattern at such a depth, so that ?page=1..5000 is fetched by "next" links alone
 
@@ -41,7 +43,7 @@ def bound_of(url: str, depth: int, parent: str) -> Bound | None:
 
 def starred(segments: Sequence[str]) -> list[str]:
     """The segments of a path; those with a number become "*"."""
-    return ["*" if any(map(str.isdigit, segment)) else segment for segment in segments]
+    return ["*" if _NUMBER.search(segment) else segment for segment in segments]
 
 
 def _series(segments: Sequence[str], query: str) -> str:

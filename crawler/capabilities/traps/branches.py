@@ -9,9 +9,10 @@ A parameter or folder with a new value in every link is found earlier: it makes 
 in this value alone say nothing new. One page for each rest of the URL is requested then.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import chain, takewhile
 from zlib import crc32
 
 import msgspec
@@ -86,11 +87,11 @@ class Branch(msgspec.Struct, array_like=True):
 
     def latest(self, pages: int) -> Span | None:
         """The counts of its latest pages of which so many were read; None if fewer were."""
-        found = Span()
-        for span in reversed(self.spans):
-            found = Span(*(one + other for one, other in zip(astuple(found), astuple(span), strict=True)))
-            if found.read >= pages:
-                return found
+        read = 0
+        for number, span in enumerate(reversed(self.spans), 1):
+            read += span.read
+            if read >= pages:
+                return Span(*map(sum, zip(*map(astuple, self.spans[-number:]), strict=True)))
         return None
 
     def is_silent(self, pages: int) -> bool:
@@ -151,6 +152,10 @@ class Branches(msgspec.Struct, array_like=True):
     read: int = 0  # of these, those whose text was read
     rests_until: int = 0  # no text is read until `pages` is so large
     had_traps: bool = False
+
+
+Values = Mapping[str, tuple[int, int] | None]
+"""Branches of a page -> see `value_and_rest`; None also if its text was not read."""
 
 
 @dataclass(frozen=True)
@@ -248,15 +253,16 @@ def learn(
 ) -> list[TrapFinding]:
     """Count these pages, and return the branches that are traps from now on. Pages in a branch of `ignored`, which is a
     trap already or which a user has released, do not count, unless their path is `spared`."""
-    of_page = [(page, branches_of(page.url)) for page in pages]
-    memory.load(each for page, patterns in of_page for each in _hashes(page, patterns))
+    of_page = [(page, _values(page)) for page in pages]
+    memory.load(each for page, values in of_page for each in _hashes(page, values.values()))
     counted: list[Sequence[str]] = []
-    for page, patterns in of_page:
+    for page, values in of_page:
+        patterns = list(values)
         if not ignored.isdisjoint(patterns) and patterns[0] not in spared:
-            memory.take(_hashes(page, ()))
+            memory.take(_hashes(page))
         else:
             counted.append(patterns)
-            _count(known, page, patterns, memory)
+            _count(known, page, values, memory)
     for pattern in list(known.known)[:-MAX_BRANCHES]:
         del known.known[pattern]
     found = _findings(known, counted)
@@ -278,39 +284,41 @@ def wants_text(known: Branches) -> bool:
     return bool(growing)
 
 
-def _hashes(page: ReadPage, patterns: Sequence[str]) -> Iterator[int]:
-    if page.said is not None:
-        yield from hashes_of(page.said)
-        for pattern in patterns:
-            yield from value_and_rest(page.url, pattern) or ()
+def _values(page: ReadPage) -> Values:
+    return {each: value_and_rest(page.url, each) if page.said is not None else None for each in branches_of(page.url)}
 
 
-def _count(known: Branches, page: ReadPage, patterns: Sequence[str], memory: Memory) -> None:
+def _hashes(page: ReadPage, values: Iterable[tuple[int, int] | None] = ()) -> Iterable[int]:
+    return chain(hashes_of(page.said), *filter(None, values)) if page.said is not None else ()
+
+
+def _count(known: Branches, page: ReadPage, values: Values, memory: Memory) -> None:
     known.pages += 1
     said = page.said
     led_to = [branches_of(url) for url in page.led_to]
-    lively = [branches for branches in led_to if not _is_dull(known, branches)]
-    says_more = says_less = is_worded = False
+    grown = Counter(chain.from_iterable(led_to))
+    lively: list[list[str]] = []
+    says_more = is_soup = False
     if said is not None:
         known.read += 1
         says_more = memory.take(said.blocks) > 0
-        is_worded = bool(said.words)
         has_new_words = memory.take(said.words) > 0
-        says_less = not has_new_words and memory.take(said.triples) * 2 > len(said.triples)
-    for pattern in patterns:
-        branch = known.known[pattern] = known.known.pop(pattern) if pattern in known.known else Branch([Span()])
+        is_soup = bool(said.words) and not has_new_words and memory.take(said.triples) * 2 > len(said.triples)
+        lively = [] if says_more else [branches for branches in led_to if not _is_dull(known, branches)]
+    for pattern, hashes in values.items():
+        known.known[pattern] = branch = known.known.pop(pattern, Branch([Span()]))
         branch.turn, span = known.pages, branch.span()
         branch.pages += 1
         span.pages += 1
-        span.grown += min(MOST_OFFSPRING, sum(pattern in branches for branches in led_to))
+        span.grown += min(MOST_OFFSPRING, grown[pattern])
         if said is None:
             continue
         is_new = says_more or any(pattern not in branches for branches in lively)
         span.read += 1
         span.new += is_new
-        span.worded += is_worded
-        span.soup += is_worded and says_less
-        if (hashes := value_and_rest(page.url, pattern)) is not None:
+        span.worded += bool(said.words)
+        span.soup += is_soup
+        if hashes is not None:
             value, rest = hashes
             if memory.is_fresh(value) and not memory.is_fresh(rest):
                 branch.same += 1

@@ -7,7 +7,7 @@ page's own URL: a counter, the time of day or an echo of the address says nothin
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 from zlib import crc32
 
 import msgspec
@@ -24,6 +24,7 @@ MIN_ECHO = 3  # characters of a part of the URL
 _ENDS = bytes.maketrans(b".!?;\t\r", b"\n" * 6)
 _NUMBERS = b"0123456789,:/-'"  # and what stands between digits
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_SEPARATOR = re.compile(r"[/?&=;]")
 
 
 class Said(msgspec.Struct, frozen=True, array_like=True):
@@ -42,9 +43,10 @@ def said_of(url: str, text: str, objects: Iterable[str]) -> Said:
     """
     text = _without_echo(text, url)
     pieces = [piece.strip() for piece in text.encode("utf-8", "replace").translate(_ENDS, _NUMBERS).split(b"\n")]
-    blocks = {crc32(piece) for piece in pieces if len(piece) >= MIN_BLOCK}
-    if not blocks and (short := b"\n".join(piece for piece in pieces if piece)):
-        blocks = {crc32(short)}
+    long = [piece for piece in pieces if len(piece) >= MIN_BLOCK]
+    if not long and (short := b"\n".join(filter(None, pieces))):
+        long = [short]
+    blocks = set(map(crc32, long))
     shown = sorted({crc32(b"object " + _path(each)) for each in objects})[:MAX_OBJECTS]
     has_words = crc32(url.encode()) % PAGES_PER_WORDS == 0
     words, triples = _words(text) if has_words else ((), ())
@@ -87,11 +89,10 @@ def _without(text: str, part: str) -> str:
 
 def _parts(url: str) -> Collection[str]:
     """The URL, its path and query, and what they are made of, the longest first."""
-    address = urlsplit(url)
-    behind = url[url.index(address.netloc) + len(address.netloc) :] if address.netloc else url
-    pieces = re.split(r"[/?&=;]", behind)
-    found = {url, behind, address.path, *pieces}
-    found |= {unquote(part) for part in found if "%" in part}
+    behind = url[url.index("/", 8) :]
+    found = {url, behind, behind.partition("?")[0], *_SEPARATOR.split(behind)}
+    if "%" in url:
+        found |= set(map(unquote, found))
     return sorted((part for part in found if len(part) >= MIN_ECHO), key=len, reverse=True)
 
 

@@ -4,12 +4,12 @@ All this happens in the transaction that closes and inserts pages, with the craw
 closes are counted: a result that is processed twice counts once, and a rollback undoes what was learnt.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import cached_property
 
 import msgspec
-from django.db import transaction
+from django.db import connection, transaction
 from msgspec.structs import replace
 
 from crawler.capabilities.traps import branches as rules
@@ -22,16 +22,23 @@ from crawler.core.pages.traps import TrapReason, key_of_trap
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.urls.normalise import key_of
-from crawler.models import BranchCounts, Crawl, Page, Trap
+from crawler.models import Crawl, Page, Trap
 from crawler.queueing import queues
+from crawler.storage.bulk import Statement, chunks
 from crawler.storage.quarantine import PageFilter, Quarantine, TrapDecision
+from crawler.storage.sql import stored_id
 
-KEYS_PER_STATEMENT = 900  # keys a statement; SQLite's smallest limit is 999 values
 MAX_QUARANTINED = 10_000  # rows of one trap; further pages are only counted
 CHECKS_PER_DOUBLING = 3  # pages of a trap that are requested nevertheless, each time their number has doubled
 CHECKS_NEW, CHECKS_IN_NEW = 2, 20  # a trap is released when so many of them, and one in 20, say something new
 
-_T = TypeVar("_T")
+_STORE_COUNTS = Statement(
+    """
+    INSERT INTO crawler_branchcounts (crawl_id, counts) SELECT {crawl}, {counts} {rows}
+    WHERE true ON CONFLICT (crawl_id) DO UPDATE SET counts = excluded.counts
+    """,
+    {"crawl": "uuid", "counts": "bytea"},
+)
 
 _MEANINGS: Mapping[TrapReason, str] = {
     TrapReason.SILENT: "the last {pages:,} pages of its branch {pattern} repeated what {others:,} others say",
@@ -52,18 +59,18 @@ def _meaning(trap: Trap) -> str:
     return meaning.format(pattern=trap.pattern, **trap.evidence)
 
 
-def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> TrapDecision:
+def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Mapping[str, PageResult]) -> TrapDecision:
     """1. Learn from the pages that were closed, which may find a trap, or release one.
     2. Judge the pages that are new: not those in a sitemap, which is a finite list, nor start pages.
     """
     if not crawl.chosen.traps:
         return TrapDecision(found)
-    listed = {page.key for page in found if page.in_sitemap}
-    pages = {page.key: page for page in found if _may_be_kept_out(page) and page.key not in listed}
+    listed = {page.url for page in found if page.in_sitemap and page.kind == PAGE}
+    pages = [page for page in found if _may_be_kept_out(page) and page.url not in listed]
     has_traps = crawl.outcomes.get(Outcome.TRAP.value, 0) > 0
     is_large = crawl.discovered >= rules.READING_PAGES
-    learns = is_large and bool(closed) and (has_traps or bool(pages) or any(SAID.of(result) for result in closed))
-    far = any(may_exceed(page.url, page.depth) for page in pages.values())
+    learns = is_large and bool(closed) and (has_traps or bool(pages) or any(map(SAID.of, closed.values())))
+    far = any(may_exceed(page.url, page.depth) for page in pages)
     if not (has_traps or learns or far):
         return TrapDecision(found)
     known = _known(crawl) if learns else None
@@ -73,8 +80,10 @@ def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResu
 
 
 def _known(crawl: Crawl) -> Branches:
-    rows = BranchCounts.objects.filter(crawl=crawl).values_list("counts", flat=True)
-    return next((msgspec.msgpack.decode(counts, type=Branches) for counts in rows), Branches())
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT counts FROM crawler_branchcounts WHERE crawl_id = %s", [stored_id(crawl.id)])
+        row = cursor.fetchone()
+    return msgspec.msgpack.decode(row[0], type=Branches) if row is not None else Branches()
 
 
 def _may_be_kept_out(page: Discovery) -> bool:
@@ -87,20 +96,18 @@ class _Sorting:
 
     crawl: Crawl
     found: Sequence[Discovery]
-    pages: Mapping[bytes, Discovery]  # by key, those of `found` that may be kept out
-    closed: Sequence[PageResult]
+    pages: Sequence[Discovery]  # those of `found` that may be kept out
+    closed: Mapping[str, PageResult]  # by URL
     traps: Sequence[Trap]
     is_far: bool  # one of the pages may exceed a bound
     set_aside: list[Quarantine] = field(default_factory=list)
     reopened: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._bits: BitMemory | None = None
         self._wants_text = False
         self._memory = Memory(self._unknown)
         self._traps = {bytes(trap.key): trap for trap in self.traps}
-        self._changed = dict[bytes, Trap]()
-        self._kept_out = set[int]()
+        self._changed = set[Trap]()
         self._released = {trap.pattern for trap in self.traps if trap.released}
 
     def decide(self, known: Branches | None) -> TrapDecision:
@@ -108,13 +115,13 @@ class _Sorting:
         if known is not None:
             self._learn(known)
         left_out, sentenced = set[bytes](), dict[bytes, Discovery]()
-        closed = {result.id for result in self.closed}
+        closed = {result.id for result in self.closed.values()}
         active = {trap.pattern: trap for trap in self._active()}
         for key, page in self._suspects().items():
             trap = self._trap_of(page, active)
             if trap is None:
                 continue
-            self._changed[bytes(trap.key)] = trap
+            self._changed.add(trap)
             if self._lets_in(trap, page):
                 trap.pages += 1
             elif trap.quarantined < MAX_QUARANTINED:
@@ -123,11 +130,13 @@ class _Sorting:
             else:
                 left_out.add(key)
                 trap.left_out += page.parent_id in closed  # a result processed twice counts once
-        for trap in self._changed.values():
+        for trap in self._changed:
             trap.save()
         if known is not None or self._memory.taken:
             transaction.on_commit(self._store_bits)
-        kept = [sentenced.get(page.key, page) for page in self.found if page.key not in left_out]
+        kept = self.found
+        if sentenced or left_out:
+            kept = [sentenced.get(page.key, page) for page in self.found if page.key not in left_out]
         return TrapDecision(kept, left_out, self.set_aside, self.reopened)
 
     # What pages say
@@ -137,32 +146,27 @@ class _Sorting:
         self._note_checks(known, read)
         ignored = {trap.pattern for trap in self._active()} | self._released
         spared = {path for trap in self._active() for path in trap.evidence["spared"]}
-        for finding in rules.learn(known, list(read.values()), self._memory, ignored, spared):
+        for finding in rules.learn(known, read, self._memory, ignored, spared):
             self._make_trap(finding)
         self._wants_text = rules.wants_text(known)
-        counts = msgspec.msgpack.encode(known)
-        if not BranchCounts.objects.filter(crawl=self.crawl).update(counts=counts):
-            BranchCounts.objects.create(crawl=self.crawl, counts=counts)
+        _STORE_COUNTS.run([{"crawl": stored_id(self.crawl.id), "counts": msgspec.msgpack.encode(known)}])
 
-    def _read_pages(self) -> dict[bytes, ReadPage]:
-        """The closed pages, by key."""
-        said = {result.id: SAID.of(result) for result in self.closed}
+    def _read_pages(self) -> list[ReadPage]:
+        """The closed pages."""
         led_to: dict[int | None, list[str]] = {}
-        for page in self.pages.values():
+        for page in self.pages:
             led_to.setdefault(page.parent_id, []).append(page.url)
-        rows = [
-            row
-            for ids in _chunks(list(said))
-            for row in Page.objects.filter(id__in=ids, kind=PAGE).values_list("id", "url").order_by("id")
-        ]
-        return {key_of(url): ReadPage(url, said[page], led_to.get(page, ())) for page, url in rows}
+        return [ReadPage(url, SAID.of(result), led_to.get(result.id, ())) for url, result in self.closed.items()]
 
-    def _note_checks(self, known: Branches, read: Mapping[bytes, ReadPage]) -> None:
+    def _note_checks(self, known: Branches, pages: Sequence[ReadPage]) -> None:
         """Count the checks that were read; a trap that says something new is released."""
-        for trap in self._active():
-            for page in [read[key] for asked in trap.evidence["asked"] if (key := bytes.fromhex(asked)) in read]:
-                trap.evidence["asked"].remove(key_of(page.url).hex())
-                self._changed[bytes(trap.key)] = trap
+        active = self._active()
+        read = {key_of(page.url).hex(): page for page in pages} if active else {}
+        for trap in active:
+            for key in [asked for asked in trap.evidence["asked"] if asked in read]:
+                page = read[key]
+                trap.evidence["asked"].remove(key)
+                self._changed.add(trap)
                 said = page.said and (page.said.words if trap.evidence["by_words"] else page.said.blocks)
                 if not said:
                     continue
@@ -184,35 +188,34 @@ class _Sorting:
     def _make_trap(self, finding: TrapFinding) -> None:
         """Quarantine its open pages, except start pages, those in a sitemap, and checks."""
         trap = self._row(finding.reason, finding.pattern)
-        trap.evidence = {
-            "pages": finding.pages,
-            "others": finding.others,
-            "by_words": finding.by_words,
-            "spared": list(finding.spared),
-            "asked": [],
-            "read": 0,
-            "new": 0,
-        }
+        kept_out_before = {page for each in self.set_aside for page in each.pages}
         rows = Page.objects.filter(crawl=self.crawl, kind=PAGE, status=Page.OPEN, in_sitemap=False)
         rows = rows.exclude(parent_id=None).filter(url__contains=rules.likely_part(finding.pattern)).order_by("id")
         pages = [
             (page, url)
             for page, url in rows.values_list("id", "url").iterator()
-            if page not in self._kept_out
+            if page not in kept_out_before
             and finding.pattern in (patterns := branches_of(url))
             and patterns[0] not in finding.spared
             and self._released.isdisjoint(patterns)
         ]
-        unread = {rest for _, url in pages if (rest := self._new_rest(trap, url))}
-        may_be_checks = [(page, url) for page, url in pages if self._rest(trap, url) not in unread]
+        self._memory.load(rest for _, url in pages for rest in _rest(trap, url))
+        may_be_checks = [each for each in pages if not any(map(self._memory.is_fresh, _rest(trap, each[1])))]
         places = spread(len(may_be_checks), CHECKS_PER_DOUBLING * len(may_be_checks).bit_length())
         checks = dict(may_be_checks[place] for place in places)
-        trap.evidence["asked"] = [key_of(url).hex() for url in checks.values()]
-        trap.evidence["checks"] = len(checks)
+        trap.evidence = {
+            "pages": finding.pages,
+            "others": finding.others,
+            "by_words": finding.by_words,
+            "spared": list(finding.spared),
+            "asked": [key_of(url).hex() for url in checks.values()],
+            "checks": len(checks),
+            "read": 0,
+            "new": 0,
+        }
         kept_out = [page for page, url in pages if page not in checks and not self._takes_new_rest(trap, url)]
         trap.pages += len(pages) - len(kept_out)  # besides those that were requested before
         trap.quarantined += len(kept_out)
-        self._kept_out.update(kept_out)
         self.set_aside.append(Quarantine(trap.id, _meaning(trap), kept_out))
 
     # Which pages are kept out
@@ -221,13 +224,15 @@ class _Sorting:
         """The pages without a row."""
         if not self.is_far and not self._active():
             return {}
-        rows = [Page.objects.filter(crawl=self.crawl, key__in=keys) for keys in _chunks(list(self.pages))]
+        pages = {page.key: page for page in self.pages}
+        rows = [Page.objects.filter(crawl=self.crawl, key__in=keys) for keys in chunks(list(pages))]
         known = {bytes(key) for each in rows for key in each.values_list("key", flat=True)}
-        return {key: page for key, page in self.pages.items() if key not in known}
+        return {key: page for key, page in pages.items() if key not in known}
 
     def _trap_of(self, page: Discovery, active: Mapping[str, Trap]) -> Trap | None:
         if may_exceed(page.url, page.depth):
-            bound = bound_of(page.url, page.depth, self._url_of(page.parent_id or 0))
+            parent = Page.objects.values_list("url", flat=True).get(id=page.parent_id or 0)
+            bound = bound_of(page.url, page.depth, parent)
             if bound is not None:
                 return self._bounded(bound)
         patterns = branches_of(page.url) if active else []
@@ -257,19 +262,9 @@ class _Sorting:
 
     def _takes_new_rest(self, trap: Trap, url: str) -> bool:
         """Whether it is the first page with this rest of its URL, of a parameter or folder that makes no difference."""
-        rest = self._new_rest(trap, url)
-        return rest is not None and self._memory.take([rest]) > 0
-
-    def _new_rest(self, trap: Trap, url: str) -> int | None:
-        rest = self._rest(trap, url)
-        if rest is None:
-            return None
-        self._memory.load([rest])
-        return rest if self._memory.is_fresh(rest) else None
-
-    def _rest(self, trap: Trap, url: str) -> int | None:
-        hashes = value_and_rest(url, trap.pattern) if trap.reason != TrapReason.SILENT else None
-        return hashes[1] if hashes is not None else None
+        rest = _rest(trap, url)
+        self._memory.load(rest)
+        return self._memory.take(rest) > 0
 
     def _active(self) -> list[Trap]:
         """The branches that are traps."""
@@ -279,27 +274,29 @@ class _Sorting:
         key = key_of_trap(reason, pattern)
         if key not in self._traps:
             self._traps[key] = Trap.objects.create(crawl=self.crawl, key=key, reason=reason.value, pattern=pattern)
-        self._changed[key] = self._traps[key]
+        self._changed.add(self._traps[key])
         return self._traps[key]
-
-    def _url_of(self, page: int) -> str:
-        return Page.objects.values_list("url", flat=True).get(id=page)
 
     def _store_bits(self) -> None:
         if self._memory.taken:
-            self._stored_bits().add(self._memory.taken)
+            self._bits.add(self._memory.taken)
         if self._wants_text or any(trap.evidence["asked"] for trap in self._active()):
-            self._stored_bits().listen()
-        elif any(SAID.of(result) for result in self.closed):
-            self._stored_bits().rest()
+            self._bits.listen()
+        elif any(map(SAID.of, self.closed.values())):
+            self._bits.rest()
 
     def _unknown(self, hashes: Collection[int]) -> Collection[int]:
-        return self._stored_bits().unknown(hashes)
+        return self._bits.unknown(hashes)
 
-    def _stored_bits(self) -> BitMemory:
-        if self._bits is None:
-            self._bits = BitMemory(queues.connection(), str(self.crawl.id))
-        return self._bits
+    @cached_property
+    def _bits(self) -> BitMemory:
+        return BitMemory(queues.connection(), str(self.crawl.id))
+
+
+def _rest(trap: Trap, url: str) -> Sequence[int]:
+    """The hash of the rest of a URL without the value that makes no difference; none for other traps."""
+    hashes = value_and_rest(url, trap.pattern) if trap.reason != TrapReason.SILENT else None
+    return hashes[1:] if hashes is not None else ()
 
 
 def _is_found(trap: Trap) -> bool:
@@ -311,10 +308,6 @@ def spread(places: int, number: int) -> range:
     """Which of the pages of a trap are requested as a check: far apart, because honest ones may be in a row."""
     step = max(1, places // max(1, number))
     return range(step - 1, places, step)[:number]
-
-
-def _chunks(keys: Sequence[_T]) -> Iterator[Sequence[_T]]:
-    return (keys[at : at + KEYS_PER_STATEMENT] for at in range(0, len(keys), KEYS_PER_STATEMENT))
 
 
 PAGE_FILTERS = (PageFilter(sort_out),)
