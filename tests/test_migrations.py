@@ -79,6 +79,7 @@ def upgraded(stack: Stack) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.long
 def test_crawls_that_are_over_ran_from_their_start_to_their_end_and_know_their_limits(
     upgraded: dict[str, dict[str, Any]],
 ) -> None:
@@ -206,8 +207,8 @@ class Earlier(NamedTuple):
     new: frozenset[tuple[str, ...]]  # what a new database has, as `shape` says it
 
 
-OF_EITHER = [("sqlite", "0006"), ("sqlite", "0020"), ("postgresql", "0020")]
-LONG = pytest.param("postgresql", "0006", marks=pytest.mark.long)
+OF_EITHER = [("sqlite", "0020"), ("postgresql", "0020")]
+LONG = [pytest.param(database, "0006", marks=pytest.mark.long) for database in ("sqlite", "postgresql")]
 
 
 @pytest.fixture
@@ -316,7 +317,7 @@ def left_of(rows: Rows) -> Rows:
     return found
 
 
-@pytest.mark.parametrize(("earlier", "version"), [*OF_EITHER, LONG], indirect=True)
+@pytest.mark.parametrize(("earlier", "version"), [*OF_EITHER, *LONG], indirect=True)
 def test_an_earlier_database_is_behind_until_it_has_the_tables_of_a_new_one_and_its_rows(
     earlier: Earlier, version: str
 ) -> None:
@@ -378,6 +379,7 @@ LOCKS = """
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("earlier", "version"), [("postgresql", "0020")], indirect=True)
 def test_a_migration_that_waits_for_a_tick_has_locked_nothing_that_the_tick_may_need(earlier: Earlier) -> None:
     """Else each would wait for the other. A tick locks its crawl's row before anything else."""

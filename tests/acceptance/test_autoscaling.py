@@ -84,6 +84,7 @@ def seconds_to_start(stack: Stack) -> float:
     return seconds
 
 
+@pytest.mark.long
 def test_the_first_worker_comes_with_the_next_check_and_none_is_left_when_it_is_stopped(stack: Stack) -> None:
     """A check takes no longer than a worker takes to start; so no limit in seconds has to allow for a machine that has
     other work to do."""

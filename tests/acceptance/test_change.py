@@ -90,6 +90,7 @@ def moments_around_change(crew: Stack, *options: str) -> tuple[list[float], list
     return moments[:before], moments[before:]
 
 
+@pytest.mark.long
 def test_fewer_connections_hold_from_the_next_batch_on(crew: Stack) -> None:
     before, after = moments_around_change(crew, "--concurrency", "1")
     assert at_a_time(before[4:]) == CONNECTIONS

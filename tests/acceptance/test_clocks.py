@@ -42,6 +42,7 @@ def times_told(stack: Stack, site: Site) -> Counter[str]:
     return Counter(json.loads(request.body)["id"] for request in site.requests if request.path == "/hook")
 
 
+@pytest.mark.long
 def test_a_notice_that_a_slow_clock_sends_is_not_sent_again_by_a_fast_one(stack: Stack) -> None:
     with Site({"/": page(), "/hook": SLOW_RECEIVER}).serving() as site:
         stack.spawn(*skewed(-600, *OWN_WORKER))

@@ -7,7 +7,11 @@ from tests.postgresql import PostgresStack
 from tests.stack import Stack
 
 CASES = pytest.mark.parametrize(
-    "dies", [pytest.param(False, id="nobody dies", marks=pytest.mark.long), pytest.param(True, id="one is killed")]
+    "dies",
+    [
+        pytest.param(False, id="nobody dies", marks=pytest.mark.long),
+        pytest.param(True, id="one is killed", marks=pytest.mark.long),
+    ],
 )
 
 

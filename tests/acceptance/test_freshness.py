@@ -81,6 +81,7 @@ def test_the_second_crawl_is_sent_what_changed_and_nothing_else(crew: Stack) -> 
         assert receipt["bytes"] < 1500
 
 
+@pytest.mark.long
 def test_within_its_time_to_live_no_page_is_asked_for_again(crew: Stack) -> None:
     with Library().serving() as site:
         first = crew.start(f"{site.url}/", response_ttl=600)
@@ -100,6 +101,7 @@ def test_within_its_time_to_live_no_page_is_asked_for_again(crew: Stack) -> None
         crew.wait_for(lambda: not [key for key in crew.left_over() if key.startswith(crawls)], 10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("reuse", "bodies"), [({"revisit": True}, 2), ({"response_ttl": 600}, 0)])
 def test_the_second_crawl_has_the_content_of_pages_that_are_not_sent_again(
     crew: Stack, tmp_path: Path, reuse: dict[str, Any], bodies: int
@@ -134,6 +136,7 @@ def kept(crew: Stack, crawl: UUID, folder: Path) -> dict[str, bytes]:
         return {row["url"]: archive.read(row["file"]) for row in rows}
 
 
+@pytest.mark.long
 def test_the_clock_begins_the_next_run_of_a_schedule_and_it_is_sent_nothing(crew: Stack) -> None:
     with Library().serving() as site:
         added = ("schedule", "add", f"{site.url}/", "--every", "6h", "--revisit", "--allow-private")

@@ -28,7 +28,7 @@ def assert_complete(stack: Stack, receipt: dict[str, object]) -> None:
     assert len(stack.rows("SELECT * FROM crawler_notice")) == 1
 
 
-@pytest.mark.parametrize("start", [Stack.start_worker, Stack.start_stock_worker])
+@pytest.mark.parametrize("start", [pytest.param(Stack.start_worker, marks=pytest.mark.long), Stack.start_stock_worker])
 def test_workers_killed_in_the_middle_lose_nothing(stack: Stack, start: Callable[[Stack], Any]) -> None:
     """Both workers die with pages in hand; the next one is enough, though it is sent no job."""
     with slow_site().serving() as site:

@@ -99,6 +99,7 @@ def test_a_worker_that_is_asked_to_end_while_it_waits_does_so_at_once(
     assert "Traceback" not in late.log()
 
 
+@pytest.mark.long
 def test_a_worker_that_starts_before_the_tables_are_made_waits_for_them(late: Late) -> None:
     late.database.write_bytes(b"")
     late.start_redis()
@@ -111,6 +112,7 @@ def test_a_worker_that_starts_before_the_tables_are_made_waits_for_them(late: La
         assert late.wait_until_finished(late.start(f"{site.url}/"))["fetched"] == 3
 
 
+@pytest.mark.long
 def test_the_clock_waits_too_and_goes_on_without_redis_in_the_end(late: Late) -> None:
     late.env["CRAWLER_STARTUP_TIMEOUT"] = "2"
     clock = late.spawn(*CLOCK)
@@ -123,6 +125,7 @@ def test_the_clock_waits_too_and_goes_on_without_redis_in_the_end(late: Late) ->
     assert clock.wait(PATIENCE) == 0
 
 
+@pytest.mark.long
 def test_web_pages_are_served_once_redis_is_there_or_the_time_is_up(late: Late) -> None:
     patient, hasty = free_port(), free_port()
     web(late, patient, "60")

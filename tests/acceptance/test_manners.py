@@ -22,13 +22,14 @@ def test_a_delay_is_kept_over_three_workers(crew: Stack) -> None:
     assert len(site.out_of_turn(DELAY)) <= SLOW_ON_THEIR_WAY
 
 
+@pytest.mark.long
 def test_a_crawl_delay_in_robots_txt_is_kept(crew: Stack) -> None:
     with Site(STAR | {"/robots.txt": Reply(f"User-agent: *\nCrawl-delay: {DELAY}")}).serving() as site:
         crawled(crew, site)
     assert len({*site.out_of_turn(DELAY)} - {"/robots.txt"}) <= SLOW_ON_THEIR_WAY  # which came before it was known
 
 
-@pytest.mark.parametrize("connections", [1, 2])
+@pytest.mark.parametrize("connections", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_no_more_connections_than_allowed_are_used_at_a_time(crew: Stack, connections: int) -> None:
     thinking = 0.1
     slow = {path: Reply(body, after=thinking) for path, body in STAR.items()}

@@ -55,6 +55,7 @@ def test_a_redis_that_is_full_pauses_the_crawl_until_there_is_room(stack: Stack,
     assert_whole(stack, crawl)
 
 
+@pytest.mark.long
 def test_a_database_that_cannot_grow_stops_the_crawl_until_it_can(stack: Stack, site: Site) -> None:
     """As on a full disk: no file of the workers may become longer than it is."""
     crawl = begun(stack, site)

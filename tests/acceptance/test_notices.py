@@ -3,6 +3,8 @@
 import email
 import json
 
+import pytest
+
 from crawler.core.channels.webhook import signature
 from tests.site import Reply, Site, page
 from tests.stack import Stack
@@ -38,6 +40,7 @@ def test_e_mail_and_webhook_tell_the_same_receipt(stack: Stack) -> None:
     assert {entry["transport"] for entry in receipt["notifications"]} == {"email", "webhook"}
 
 
+@pytest.mark.long
 def test_nobody_is_told_of_a_crawl_that_is_not_finished(stack: Stack) -> None:
     with Site({"/": Reply("busy", status=503)}).serving() as site:
         stack.start_worker()

@@ -34,6 +34,7 @@ def test_in_a_worker_pool_another_takes_its_place(stack: Stack) -> None:
     assert stack.log().count("Listening on") > 1
 
 
+@pytest.mark.long
 def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
     """Its connections are cut, as by a restart, while it waits for a job."""
     with Site(PAGES).serving() as site:
@@ -45,6 +46,7 @@ def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
     assert receipt["fetched"] == len(PAGES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_worker_that_is_asked_to_end_does_not_begin_anew(stack: Stack, number: signal.Signals) -> None:
     """Whether it waits for a job or has one in hand."""

@@ -80,6 +80,7 @@ def hosts() -> Iterator[SlowHosts]:
         hosts.end()
 
 
+@pytest.mark.long
 def test_slow_hosts_are_requested_over_all_connections_that_they_allow(stack: Stack, hosts: SlowHosts) -> None:
     stack.env["CRAWLER_WORKER_CONNECTIONS"] = str(WORKER_CONNECTIONS)
     stack.start_worker()

@@ -16,7 +16,7 @@ STARTED_BY = {
     "manage.py rqworker": [("python", "manage.py", "rqworker", "crawl", "fetch")],
     "the project's own worker": [OWN_WORKER],
 }
-LONG = ("an rq worker-pool", "manage.py rqworker")
+LONG = ("an rq worker-pool", "manage.py rqworker", "the project's own worker")
 
 
 def small_site() -> Site:

@@ -45,6 +45,7 @@ def numbered(pages: int, folder: str = "") -> list[str]:
     return [f"{folder}/{number}" for number in range(pages)]
 
 
+@pytest.mark.long
 def test_a_host_that_always_takes_long_is_asked_over_all_connections(stack: Stack) -> None:
     with BusySite(numbered(16), seconds=1.0).serving() as site:
         stack.start_worker()

@@ -76,6 +76,7 @@ def test_a_trap_costs_few_requests(stack: Stack, site: Site, cost: int) -> None:
     assert len(crawled(stack, site) - HONEST) <= cost
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("site", [pytest.param(sites.shop(900), id="shop")], indirect=True)
 def test_an_honest_shop_is_crawled_whole(stack: Stack, site: Site) -> None:
     for _ in range(2):

@@ -34,13 +34,13 @@ def second(tmp_path: Path, stack: Stack) -> Iterator[Stack]:
 @pytest.mark.parametrize(
     "command",
     [
-        OWN_WORKER,
+        pytest.param(OWN_WORKER, marks=pytest.mark.long),
         pytest.param(
             ("rq", "worker-pool", "-w", "crawler.worker.Worker", "crawl", "fetch", "-n", "2"), marks=pytest.mark.long
         ),
         ("python", "manage.py", "rqworker", "crawl", "fetch"),
-        ("python", "manage.py", "clock"),
-        ("python", "-m", "crawler.launch.crawl", "http://site.test/"),
+        pytest.param(("python", "manage.py", "clock"), marks=pytest.mark.long),
+        pytest.param(("python", "-m", "crawler.launch.crawl", "http://site.test/"), marks=pytest.mark.long),
         ("python", "manage.py", "crawl", "http://127.0.0.1:8/", "--allow-private"),
         pytest.param(("python", "manage.py", "reconcile"), marks=pytest.mark.long),
     ],

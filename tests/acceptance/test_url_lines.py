@@ -11,7 +11,13 @@ PAGES = {"/": page("/a", "/gone"), "/a": page()}
 STOCK_WORKER = ("rq", "worker", "crawl", "fetch")
 
 
-@pytest.mark.parametrize("worker", [STOCK_WORKER, OWN_WORKER], ids=["a stock worker", "the project's own"])
+@pytest.mark.parametrize(
+    "worker",
+    [
+        pytest.param(STOCK_WORKER, id="a stock worker", marks=pytest.mark.long),
+        pytest.param(OWN_WORKER, id="the project's own"),
+    ],
+)
 @pytest.mark.parametrize("setting", ["1", pytest.param("0", marks=pytest.mark.long)])
 def test_each_url_has_its_line_when_the_setting_says_so(stack: Stack, worker: tuple[str, ...], setting: str) -> None:
     stack.env |= {"CRAWLER_LOG_URLS": setting, "CRAWLER_LOG_FORMAT": "json", "CRAWLER_LOG_LEVEL": "WARNING"}

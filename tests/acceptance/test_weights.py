@@ -67,6 +67,7 @@ def test_two_crawls_get_pages_in_proportion_to_their_weights(stack: Stack) -> No
     assert 1.8 < heavy / light < 4.8
 
 
+@pytest.mark.long
 def test_a_crawl_of_ten_pages_is_finished_long_before_a_large_one(stack: Stack) -> None:
     with every_host(stack) as hosts:
         large = start(stack, 1, LARGE)

@@ -107,6 +107,7 @@ STATES = {
 }
 
 
+@pytest.mark.long
 def test_axe_finds_nothing_grave_on_crawls_in_any_state(web: Web, tab: Page, seen: dict[str, Crawl]) -> None:
     found = {}
     named = {name: crawl.id for name, crawl in seen.items()}

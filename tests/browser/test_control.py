@@ -121,6 +121,7 @@ def test_without_javascript_every_button_works(web: Web, small_site: Site, brows
     expect(tab.get_by_text("Deleted: the crawl of")).to_be_visible()
 
 
+@pytest.mark.long
 def test_dead_letters_turn_up_and_are_sent_again(web: Web, ailing_site: Site, tab: Page) -> None:
     web.stack.env["CRAWLER_MAX_ATTEMPTS"] = "1"
     open_crawl(web, tab, ailing_site.url)

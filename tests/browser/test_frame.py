@@ -1,5 +1,6 @@
 """What all pages share, in a real browser: colours, places, and the parts the server draws anew."""
 
+import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import Page, Route, expect
@@ -118,6 +119,7 @@ def test_the_pictures_are_drawn_anew_while_the_crawl_runs(web: Web, small_site: 
     expect(tab.locator("#hosts")).to_contain_text(small_site.host)
 
 
+@pytest.mark.long
 def test_charts_that_failed_to_load_are_requested_again(
     web: Web, small_site: Site, tab: Page, complaints: list[str]
 ) -> None:
@@ -138,6 +140,7 @@ def test_charts_that_failed_to_load_are_requested_again(
     complaints.clear()  # the browser's own, of the failure
 
 
+@pytest.mark.long
 def test_a_reader_who_was_logged_out_is_told_in_the_list(web: Web, tab: Page) -> None:
     web.log_in(tab, None)
     some_crawls(web, "https://one.example/")

@@ -73,6 +73,7 @@ def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Pag
     assert screenshot.evaluate(IS_DRAWN)
 
 
+@pytest.mark.long
 def test_the_gallery_is_used_by_keyboard(web: Web, tab: Page, crawl: UUID) -> None:
     web.log_in(tab, f"/crawls/{crawl}/gallery/")
     tab.locator(".gallery a").first.focus()
@@ -82,6 +83,7 @@ def test_the_gallery_is_used_by_keyboard(web: Web, tab: Page, crawl: UUID) -> No
     expect(tab.get_by_role("heading", name="Page 1", exact=True)).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_gallery_fits_a_phone_and_needs_no_script(web: Web, browser: Browser, crawl: UUID) -> None:
     context = browser.new_context(viewport=PHONE, java_script_enabled=False)  # type: ignore[arg-type]  # width, height
     phone = context.new_page()

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, Web, press, press_link
@@ -68,6 +69,7 @@ def test_the_browser_tells_when_it_is_finished(web: Web, small_site: Site, brows
     assert told.startswith(f"Finished · {small_site.host}: 4 pages in")
 
 
+@pytest.mark.long
 def test_the_responses_are_of_the_time_of_the_other_figures(web: Web, small_site: Site, tab: Page) -> None:
     """They come with the state, each second, and not with the charts."""
     web.log_in(tab)
@@ -102,6 +104,7 @@ def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
     expect(tab.get_by_label("Only URLs that match")).to_be_focused()
 
 
+@pytest.mark.long
 def test_without_javascript_a_reload_brings_the_page_up_to_date(web: Web, small_site: Site, browser: Browser) -> None:
     tab = browser.new_context(java_script_enabled=False).new_page()
     web.log_in(tab)

@@ -17,7 +17,9 @@ def finished(web: Web, tab: Page, url: str) -> str:
     return str(crawl)
 
 
-@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize(
+    "size", [pytest.param(PHONE, id="phone", marks=pytest.mark.long), pytest.param(DESK, id="desk")]
+)
 def test_from_the_reports_to_the_link_that_is_broken(
     web: Web, small_site: Site, tab: Page, size: dict[str, int]
 ) -> None:

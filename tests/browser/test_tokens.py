@@ -1,5 +1,6 @@
 """Somebody makes a token, copies it, looks up what it can do and tries it there, and revokes it."""
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Web
@@ -34,6 +35,7 @@ def test_it_works_without_javascript_and_on_a_phone(web: Web, browser: Browser) 
     assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.long
 def test_the_page_of_calls_shows_them_and_does_one_under_its_policy(web: Web, tab: Page) -> None:
     web.log_in(tab, "/api/v1/docs")
     tab.get_by_role("button", name="get /api/v1/me", exact=False).first.click()

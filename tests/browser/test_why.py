@@ -1,5 +1,6 @@
 """Somebody wonders why a crawl is not finished, looks, does what the page says, and looks again."""
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, Web
@@ -30,6 +31,7 @@ def test_the_page_says_what_to_do_and_looking_again_shows_that_it_helped(
     expect(tab.locator("#answer")).to_have_text("It is finished: no page is open.")
 
 
+@pytest.mark.long
 def test_a_button_ends_the_wait_that_a_server_asked_for(web: Web, tab: Page) -> None:
     paths = [f"/{number}" for number in range(6)]
     with Site(dict.fromkeys(paths, Reply("busy", status=429, headers={"Retry-After": "3600"}))).serving() as site:

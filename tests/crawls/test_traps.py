@@ -166,6 +166,7 @@ WIDE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.site(WIDE)
 def test_what_had_no_row_comes_back_where_it_is_found_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that was given up, and is sent again after the release, links to one of those that were left out."""

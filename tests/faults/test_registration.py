@@ -71,7 +71,13 @@ def test_it_is_seen_to_while_a_job_is_at_work_and_not_after_its_death(worker: Wo
     assert known(queues.connection()) == []
 
 
-@pytest.mark.parametrize("start", [Stack.start_worker, Stack.start_stock_worker], ids=["the project's", "stock"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(Stack.start_worker, id="the project's", marks=pytest.mark.long),
+        pytest.param(Stack.start_stock_worker, id="stock"),
+    ],
+)
 def test_redis_is_emptied_while_a_crawl_waits(shared_stack: Stack, start: Callable[[Stack], Any]) -> None:
     """The project's worker says by itself that it is there, RQ's has a job that says so."""
     stack = shared_stack

@@ -128,6 +128,7 @@ def test_so_is_a_robots_txt(bench: Bench, stop: queues.StopRequest, no_grace: No
     assert (report.results, report.requests, report.done) == ((), 1, True)
 
 
+@pytest.mark.long
 @pytest.mark.site({"/robots.txt": moved("/other.txt"), "/other.txt": "", "/": ""})
 def test_a_redirected_robots_txt_does_not_wait_for_the_hosts_delay(bench: Bench, stop: queues.StopRequest) -> None:
     batch = handed_out(bench, delay=SLOW)

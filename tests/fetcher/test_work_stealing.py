@@ -67,6 +67,7 @@ def test_a_worker_that_was_asked_to_end_takes_nothing_more(
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {other.host}"]
 
 
+@pytest.mark.long
 @pytest.mark.site({"/": Reply(page(), after=SLOW)})
 def test_a_slow_host_does_not_hold_up_another_crawl(bench: Bench, other: Site) -> None:
     bench.start()

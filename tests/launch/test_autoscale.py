@@ -126,6 +126,7 @@ TAKES_ITS_TIME = (
 )
 
 
+@pytest.mark.long
 def test_one_that_takes_its_time_to_exit_is_not_killed(tmp_path: Path) -> None:
     """The shell of its line in the Procfile exits at once."""
     (tmp_path / "worker.sh").write_text(TAKES_ITS_TIME)

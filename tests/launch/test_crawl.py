@@ -72,6 +72,7 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
 
 
+@pytest.mark.long
 def test_a_wrong_password_ends_the_command_with_the_reason_and_the_right_one_goes_on(
     tmp_path: Path, redis_url: str
 ) -> None:

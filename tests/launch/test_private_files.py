@@ -27,6 +27,7 @@ def open_to_others(folder: Path) -> dict[str, str]:
     return {name: stat.filemode(mode) for name, mode in found.items() if mode & 0o077}
 
 
+@pytest.mark.long
 def test_a_crawl_leaves_nothing_that_others_can_read(tmp_path: Path, small_site: Site) -> None:
     """With the embedded Redis, its data file, the database, kept content, a mail and an export."""
     work = tmp_path / "work"

@@ -112,7 +112,8 @@ def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up, tmp_p
     assert not any(is_alive(pid) for pid in started)
 
 
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.long
 @pytest.mark.usefixtures("tables")
 def test_nothing_is_left_however_it_ends(up: Up, number: signal.Signals) -> None:
     started = descendants(up.process.pid)

@@ -54,6 +54,7 @@ def test_pages_respond_under_200_half_sent_requests(web: WebProcess) -> None:
         assert fastest(web, "/login/") < 5 * PROMISED_S
 
 
+@pytest.mark.long
 def test_health_checks_respond_under_50_slow_previews(web: WebProcess, slow_site: Site) -> None:
     tokens = web.stack.within(lambda: [a_token(a_person(f"ann{number}"), *Scope) for number in range(50)])
 
@@ -145,6 +146,7 @@ def test_a_client_that_does_not_read_loses_its_thread(web: WebProcess) -> None:
         each.close()
 
 
+@pytest.mark.long
 def test_it_stops_at_once_although_connections_are_open(
     redis_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

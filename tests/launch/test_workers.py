@@ -53,6 +53,7 @@ def test_those_of_others_are_enough(server: RedisServer, tmp_path: Path) -> None
         assert not eventually(lambda: live_workers() > 0, patience=2.0)
 
 
+@pytest.mark.long
 def test_ours_take_over_when_those_of_others_are_gone(
     server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +88,7 @@ def test_more_are_started_as_they_become_useful_and_none_is_ended(
     assert len(pids()) == 3
 
 
+@pytest.mark.long
 def test_of_a_number_that_was_chosen_nobody_asks_whether_more_are_useful(
     server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +110,7 @@ def test_a_crawl_with_a_delay_begins_with_one() -> None:
     assert usual_range(10.0).most == usual_range(0.0).most >= 2
 
 
+@pytest.mark.long
 def test_workers_that_do_not_stay_are_said_once(
     server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -196,6 +199,7 @@ def test_one_that_is_not_wanted_ends(server: RedisServer, tmp_path: Path) -> Non
     assert live_workers() == 0
 
 
+@pytest.mark.long
 def test_one_that_died_while_it_was_loaded_is_replaced(server: RedisServer, tmp_path: Path) -> None:
     children = Children(STOP_TIMEOUT_S)
     preloaded = PreloadedWorker(children)

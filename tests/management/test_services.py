@@ -26,6 +26,7 @@ def manage(data: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_without_redis_nothing_is_started_and_one_line_says_so(tmp_path: Path) -> None:
     (tmp_path / "db.sqlite3").write_bytes(new_database())
     crawl = manage(tmp_path, "crawl", URL, "--allow-private", "--json")

@@ -73,6 +73,7 @@ def test_a_tick_that_rq_lost_is_sent_again(bench: Bench, redis_clock: RedisClock
     assert bench.state() == "finished"
 
 
+@pytest.mark.long
 @pytest.mark.site({"/": page("/a", "/b"), "/a": page(), "/b": page()})
 def test_a_host_that_is_asked_seldom_does_not_rest_for_as_long(bench: Bench, redis_clock: RedisClock) -> None:
     bench.start(delay=1.0)

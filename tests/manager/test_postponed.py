@@ -69,6 +69,7 @@ def test_the_crawl_says_when_it_closes_what_is_left(bench: Bench) -> None:
     assert receipt_of(bench.crawl)["statuses"] == {"200": len(MANY) + 1, "429": 1}
 
 
+@pytest.mark.long
 @pytest.mark.site({"/": lambda before: later(503, 2) if before < 1 else Reply(page("/a")), "/a": page()})
 def test_a_page_whose_time_comes_before_is_asked_for_again(bench: Bench, settings: Any) -> None:
     settings.CRAWLER_RETRY_AFTER_WAIT = 20.0
@@ -88,6 +89,7 @@ def test_what_was_closed_can_be_sent_again(bench: Bench) -> None:
     assert receipt_of(bench.crawl)["statuses"] == {"200": 1}
 
 
+@pytest.mark.long
 @pytest.mark.site({"/": page("/a", "/busy"), "/a": Reply(status=500), "/busy": later(503)})
 def test_while_another_page_is_tried_again_nothing_is_closed(bench: Bench, settings: Any) -> None:
     settings.CRAWLER_RETRY_AFTER_WAIT = 0.0

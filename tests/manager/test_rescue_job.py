@@ -35,6 +35,7 @@ def start_a_worker() -> None:
     Hands(waiting, connection=queues.connection()).work(burst=True, logging_level="ERROR")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("soon_missed")
 def test_a_crawl_whose_jobs_are_all_lost_goes_on_when_a_worker_starts(bench: Bench) -> None:
     bench.start()

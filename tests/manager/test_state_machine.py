@@ -29,6 +29,7 @@ from tests.manager.machine.stage import crash_points
 from tests.manager.machine.story import Story
 from tests.manager.machine.varieties import COLLECTING, MADE_FOR, RENDERING, VARIETIES
 from tests.manager.machine.world import PLAN, World
+from tests.marking import long_unless
 
 pytestmark = [
     # Those who die here leave sockets and files to the garbage collector, where a system would close them.
@@ -41,6 +42,9 @@ pytestmark = [
 HAPPENINGS = 30  # in a story, at most; with the work between them a crawl of this site comes to its end or near it
 AFTERWARDS = 5  # happenings behind a death at a crash point
 JOBS_TO_THE_END = 400  # of a story in which little happens
+QUICK = ("disturbed", "limited", "scrapy", "everything", "collectors", "all and collectors", "governed")
+"""The varieties of which `bin/test` tells a story; the others have more of one kind of happening."""
+
 JOBS = (0, 0, 1, 2, 3, 5)  # that are run between two happenings
 
 
@@ -87,7 +91,7 @@ def world() -> Iterator[World]:
         yield world
 
 
-@pytest.mark.parametrize("variety", VARIETIES)
+@pytest.mark.parametrize("variety", long_unless(QUICK, VARIETIES))
 def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.Config) -> None:
     told = type(f"{variety.title()}Machine", (Machine,), {"world": world, "variety": VARIETIES[variety]})
     run_state_machine_as_test(

@@ -208,7 +208,9 @@ def test_hundreds_of_slow_hosts_ask_for_several_workers(twin: Redis) -> None:
 
 
 @pytest.mark.parametrize("connections", [4, 16])
-@pytest.mark.parametrize("hosts", [64, 256, 1_000])
+@pytest.mark.parametrize(
+    "hosts", [64, pytest.param(256, marks=pytest.mark.long), pytest.param(1_000, marks=pytest.mark.long)]
+)
 def test_slow_hosts_ask_for_as_many_workers_as_their_connections_fill(
     twin: Redis, settings: Any, hosts: int, connections: int
 ) -> None:

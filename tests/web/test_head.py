@@ -80,6 +80,7 @@ def test_every_address_answers_it_as_it_answers_get(browser: Client, places: dic
     assert [fault for faults in found for fault in faults] == []
 
 
+@pytest.mark.long
 def test_so_do_addresses_of_nothing_of_the_admin_and_of_files(browser: Client, real_redis: object) -> None:
     everything = [*addresses(), *STATIC, *ERRORS]
     assert len(everything) > 200

@@ -111,7 +111,7 @@ def test_animations_are_at_their_end_and_the_page_at_its_top(pages: Pages, serve
 @pytest.mark.parametrize(
     "script",
     [
-        "setInterval(() => { while (true); }, 10)",
+        pytest.param("setInterval(() => { while (true); }, 10)", marks=pytest.mark.long),
         pytest.param("while (true);", marks=pytest.mark.long),
         pytest.param(
             "(function draw() { document.title += 1; requestAnimationFrame(draw); })()", marks=pytest.mark.long

@@ -37,6 +37,7 @@ def run(*works: Callable[[], None], until: Callable[[], object]) -> None:
             loop.run(0.1)
 
 
+@pytest.mark.long
 def test_six_pages_are_rendered_at_a_time_while_other_tasks_go_on(pages: Pages, server: Server) -> None:
     spans: list[tuple[float, float]] = []
     renderings: list[Rendering] = []

@@ -90,6 +90,7 @@ def test_results_are_needed_early_while_fetch_jobs_tell_what_pages_say(real_redi
     assert not frontier.needs_early_results()
 
 
+@pytest.mark.long
 def test_hardly_another_is_taken_for_known_when_it_is_full(real_redis: Redis, processes: Iterator[Process]) -> None:
     writer = next(processes)
     for seed in range(300):

@@ -19,6 +19,7 @@ from crawler.storage import quarantine, queries, writer
 from tests.capabilities.traps import sites
 from tests.capabilities.traps.crawl import HOST, NOW, Work, crawled, new_crawl
 from tests.capabilities.traps.sites import HONEST, HONEST_PAGES, LARGE, TRAPS, Shown, Site, reachable, sentence
+from tests.marking import long_unless
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
@@ -34,8 +35,14 @@ NARROWEST = {
 }
 """Of traps in one branch: the narrowest that holds it, and why it is kept out."""
 
+QUICK = (
+    *("tree", "calendar with days", "facets", "session", "session in path", "mirror", "soft 404", "clock", "soup"),
+    *("nested login", "shop", "forum", "glossary", "sold out", "one form"),
+)
+"""The sites that are not left to `bin/test --all`: those of the others' kind that take the least time."""
 
-@pytest.mark.parametrize("name", TRAPS)
+
+@pytest.mark.parametrize("name", long_unless(QUICK, TRAPS))
 def test_a_trap_ends_by_itself_in_the_narrowest_branch_and_costs_no_honest_page(name: str) -> None:
     outcomes = crawled(TRAPS[name], COST + HONEST_PAGES + 1)
     assert outcomes.fetched >= ABOUT
@@ -47,6 +54,7 @@ def test_a_trap_ends_by_itself_in_the_narrowest_branch_and_costs_no_honest_page(
         assert [(trap.pattern, trap.reason) for trap in outcomes.traps.values()] == [NARROWEST[name]]
 
 
+@pytest.mark.long
 def test_eight_traps_on_one_site_end_one_by_one() -> None:
     outcomes = crawled(sites.eight, COST_OF_EIGHT + HONEST_PAGES + sites.NEWS)
     assert outcomes.fetched >= ABOUT | {f"/news/{number}" for number in range(sites.NEWS)}
@@ -61,7 +69,10 @@ def test_an_honest_path_among_many_small_traps_is_crawled_whole() -> None:
 @pytest.mark.parametrize(
     "site",
     [
-        *(pytest.param(site, id=name) for name, site in HONEST.items()),
+        *(
+            pytest.param(site, id=name, marks=() if name in QUICK else pytest.mark.long)
+            for name, site in HONEST.items()
+        ),
         *(pytest.param(site, id=f"large {name}", marks=pytest.mark.long) for name, site in LARGE.items()),
     ],
 )

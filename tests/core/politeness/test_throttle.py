@@ -231,7 +231,7 @@ window lasts for several response times, and a host that changes all the time lo
 
 
 @pytest.mark.parametrize("scene", SCENES)
-@pytest.mark.parametrize("most", [4, 16])
+@pytest.mark.parametrize("most", [4, pytest.param(16, marks=pytest.mark.long)])
 def test_ten_seconds_on_a_host_is_fetched_from_at_nearly_its_best_rate(scene: str, most: int) -> None:
     host, seconds = SCENES[scene], 80.0
     begin = 10.0 + (host.recovers_at or 0.0)

@@ -159,6 +159,7 @@ def test_the_code_of_the_app_logs_in(browser: Browser, ann: str, stack: Stack) -
     assert way == {"by": "password and totp"}
 
 
+@pytest.mark.long
 def test_wrong_codes_are_limited_and_then_even_the_right_one_waits(browser: Browser, ann: str) -> None:
     secret = with_second_factor(browser, ann)
     browser.log_in(ann)
