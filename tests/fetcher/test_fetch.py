@@ -333,7 +333,9 @@ def test_a_slice_ends_when_its_host_turns_out_to_be_slow(bench: Bench) -> None:
     bench.work("crawl", at_most=1)
     (batch,) = batches(bench)
     fetch(batch)
-    assert [(report.done, len(report.results)) for report in reports(bench)] == [(True, 1)]
+    *_, last = found = reports(bench)  # one, or two on a machine that is busy for the second between two reports
+    assert last.done
+    assert sum(len(report.results) for report in found) == 1
 
 
 @pytest.mark.parametrize(("hosts", "ticks"), [(3 * MAX_SLICES_PER_BATCH + 1, 1), (3 * MAX_SLICES_PER_BATCH, 0)])
