@@ -55,7 +55,7 @@ def test_each_host_has_one_and_all_are_used() -> None:
     with ExitStack() as stack:
         server = stack.enter_context(Server({"/": page(), "/b": page()}))
         proxies = [stack.enter_context(ProxyServer()) for _ in range(3)]
-        hosts = [f"host{number}.test:{server.port}" for number in range(60)]  # one proxy is left out once in 10^10 times
+        hosts = [f"host{number}.test:{server.port}" for number in range(60)]  # else one may be left out
         for path in ("/", "/b"):  # each time by another worker
             with through(*(f"http://127.0.0.1:{proxy.port}" for proxy in proxies)) as fetcher:
                 assert {fetcher.get(f"http://{host}{path}").outcome for host in hosts} == {Outcome.SUCCESS}
