@@ -1,6 +1,6 @@
 """How fast it is, beside its peers and by itself: what `bin/bench` runs.
 
-compare     rounds of this project, Scrapy, Crawlee and `wget -r` over the same sites
+compare     rounds of this project, Scrapy, Crawlee, spider-rs, `wget -r` and `wget2 -r` over the same sites
 against     this version of the project and another one in turn (`--against REF`)
 latency     a site that takes its time for each answer, and how near to the best possible a crawl comes
 million     one crawl over a list of a million URLs on ten thousand hosts

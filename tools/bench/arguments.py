@@ -28,8 +28,8 @@ QUICK_ROUNDS, QUICK_GENERATED, QUICK_URLS = 1, 500, 20_000
 URLS, URLS_A_HOST, LEAST_HOSTS = 1_000_000, 100, 1_000
 
 _TEXT = """\
-Crawl three real manuals and a generated site by this project, Scrapy, Crawlee and `wget -r` in turn, and tell how they
-compare. Everything is served, kept and ended on this machine; nothing listens but on loopback."""
+Crawl three real manuals and a generated site by this project, Scrapy, Crawlee, spider-rs, `wget -r` and `wget2 -r` in
+turn, and tell how they compare. All is served, kept and ended on this machine; nothing listens but on loopback."""
 _MILLION = (
     "Fetch a list of a million URLs on ten thousand hosts, politely, and hold the receipt against what must come out."
 )

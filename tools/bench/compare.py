@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tools.bench import chart, ours, report, services, sites, tools
-from tools.bench.figures import Run, judged, summarised
+from tools.bench.figures import Run, incomplete, judged, summarised
 from tools.bench.ours import Failed
 from tools.bench.peers import environment
 from tools.bench.rounds import Entrant, rounds
@@ -41,6 +41,10 @@ def main(chosen: Namespace) -> int:
         titles = {site.name: site.title for site in served}
     summaries = summarised(runs)
     results = judged(summaries)
+    problems += [
+        f"{tools.TITLES[few.tool]} got {few.pages:,} of {most:,} pages of the {titles[few.site]}: its rate says little"
+        for few, most in incomplete(summaries)
+    ]
     told = report.Report(titles, summaries, results, problems, circumstances(chosen, time.monotonic() - began))
     print(report.table(told))
     if chosen.json:

@@ -132,6 +132,12 @@ def judged(summaries: Sequence[Summary], targets: Iterable[Target] = TARGETS) ->
     return [Judged(target, times) for target, times in found if times is not None]
 
 
+def incomplete(summaries: Sequence[Summary], ours: str = OURS) -> list[tuple[Summary, int]]:
+    """Those that got less than nine tenths of the pages we got, which is how many: their rates say little."""
+    most = {summary.site: summary.pages for summary in summaries if summary.tool == ours}
+    return [(each, most[each.site]) for each in summaries if each.pages < 0.9 * most.get(each.site, 0)]
+
+
 def _summary(runs: Sequence[Run]) -> Summary:
     seconds = [run.seconds for run in runs]
     processes = [run.process_seconds for run in runs if run.process_seconds is not None]

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 
 from tools.bench.chart import Bar, Group
 from tools.bench.figures import OURS, Cpu, Judged, Run, Summary, ratio
-from tools.bench.tools import TITLES
+from tools.bench.tools import STORES, TITLES
 
-_ROW = "  {:<30} {:>7} {:>8} {:>8} {:>16} {:>6} {:>8} {:>7}  {:<22} {:>10} {:>7}"
+_ROW = "  {:<30} {:>7} {:>8} {:>8} {:>16} {:>6} {:>8} {:>7}  {:<22} {:>10} {:>7}  {}"
 _HEAD = (
     "",
     "pages",
@@ -23,6 +23,7 @@ _HEAD = (
     "crawler + Redis + DB",
     "links",
     "process",
+    "stored of a page",
 )
 
 
@@ -107,4 +108,5 @@ def _row(report: Report, row: Summary) -> str:
         "" if row.cpu_ms is None or row.cpu_ms.crawler == row.cpu_ms_total else parts_of(row.cpu_ms),
         "none" if row.links is None else f"{row.links:,}",
         "" if row.process_seconds is None else f"{row.process_seconds:.2f}",
+        STORES.get(row.tool, ""),
     ).rstrip()

@@ -13,10 +13,12 @@ from settings.environment import ROOT
 from tools.bench import ours
 from tools.bench.figures import OURS, Cpu, Run
 from tools.bench.ours import Failed, Worker
+from tools.bench.peers import environment
 from tools.bench.sites import Served
 
 POSTGRESQL, STOCK = "ours-postgresql", "ours-stock"
 PEERS = {"scrapy": "tools.bench.peers.scrapy_crawl", "crawlee": "tools.bench.peers.crawlee_crawl"}
+WGET2_CONNECTIONS = 16  # or all that are asked for, if that is more: with few it is far slower than it can be
 WGET_ENDS = (0, 8)  # 8: a server answered with an error, as it does for each broken link
 
 
@@ -38,6 +40,7 @@ class Terms:
 class Tool:
     name: str
     title: str
+    stores: str  # of each page
     crawl: Callable[[Served, Terms, Path, int], Run]
     """One crawl, in a folder of its own, in this round. Raises Failed."""
 
@@ -81,30 +84,54 @@ def crawlee(site: Served, terms: Terms, folder: Path, number: int) -> Run:
 
 def wget(site: Served, terms: Terms, folder: Path, number: int) -> Run:
     """It keeps the files, and no links. Its process is so small that its start counts for nothing."""
-    target = folder / "files"
-    command = ["wget", "-r", "-l", "inf", "-nv", "-nH", "-e", "robots=off", "-P", str(target), site.url]
-    ended = ours.run(command, folder / "wget.log", os.environ, terms.timeout)
-    if ended.code not in WGET_ENDS:
-        raise Failed(ours.last_words(folder / "wget.log"))
-    pages = sum(1 for file in target.rglob("*") if file.name.endswith((".html", ".htm")))
-    return Run(site.name, "wget", number, ended.seconds, pages, None, ended.seconds, Cpu(ended.cpu_seconds))
+    return _files("wget", ["-e", "robots=off"], site, terms, folder, number)
 
+
+def wget2(site: Served, terms: Terms, folder: Path, number: int) -> Run:
+    """The same over many connections."""
+    connections = max(WGET2_CONNECTIONS, terms.concurrency)
+    return _files("wget2", ["--robots=off", f"--max-threads={connections}"], site, terms, folder, number)
+
+
+def _files(name: str, words: list[str], site: Served, terms: Terms, folder: Path, number: int) -> Run:
+    target, log = folder / "files", folder / f"{name}.log"
+    command = [name, "-r", "-l", "inf", "-nv", "-nH", *words, "-P", str(target), site.url]
+    ended = ours.run(command, log, os.environ, terms.timeout)
+    if ended.code not in WGET_ENDS:
+        raise Failed(ours.last_words(log))
+    pages = sum(1 for file in target.rglob("*") if file.name.endswith((".html", ".htm")))
+    return Run(site.name, name, number, ended.seconds, pages, None, ended.seconds, Cpu(ended.cpu_seconds))
+
+
+def spider_rs(site: Served, terms: Terms, folder: Path, number: int) -> Run:
+    """In Rust, loaded by Node.js. It keeps the addresses of pages, and no links between them."""
+    return _told(
+        "spider-rs", ["node", str(environment.SPIDER_SCRIPT), site.url], os.environ, site, terms, folder, number
+    )
+
+
+_ROWS = "row, links with their texts"
 
 ALL = (
-    Tool(OURS, "Site Crawler", own),
-    Tool(POSTGRESQL, "Site Crawler, PostgreSQL", own_on_postgresql),
-    Tool(STOCK, "Site Crawler, one stock worker", stock),
-    Tool("scrapy", "Scrapy", scrapy),
-    Tool("crawlee", "Crawlee (Parsel)", crawlee),
-    Tool("wget", "wget -r", wget),
+    Tool(OURS, "Site Crawler", _ROWS, own),
+    Tool(POSTGRESQL, "Site Crawler, PostgreSQL", _ROWS, own_on_postgresql),
+    Tool(STOCK, "Site Crawler, one stock worker", _ROWS, stock),
+    Tool("scrapy", "Scrapy", "line of JSON with links", scrapy),
+    Tool("crawlee", "Crawlee (Parsel)", "line of JSON with links", crawlee),
+    Tool("wget", "wget -r", "file", wget),
+    Tool("wget2", "wget2 -r", "file", wget2),
+    Tool("spider-rs", "spider-rs", "address, in memory", spider_rs),
 )
+STORES: Mapping[str, str] = {tool.name: tool.stores for tool in ALL}
 TITLES: Mapping[str, str] = {tool.name: tool.title for tool in ALL}
 
 
 def missing(name: str, can_import: Callable[[str], bool]) -> str | None:
     """Why a peer cannot be run on this machine; None = it can."""
-    if name == "wget":
-        return None if shutil.which("wget") else "there is no wget here"
+    if name in ("wget", "wget2"):
+        return None if shutil.which(name) else f"there is no {name} here"
+    if name == "spider-rs":
+        return environment.why_no_spider()
     if name in PEERS and not can_import(name):
         return "it is not installed (requirements-bench.txt)"
     return None
@@ -129,18 +156,17 @@ def _crawled(name: str, worker: Worker, site: Served, terms: Terms, folder: Path
 
 
 def _peer(name: str, site: Served, terms: Terms, folder: Path, number: int) -> Run:
+    words = [site.url, str(terms.concurrency), str(folder / "pages.jsonl")]
+    command = [str(terms.python), "-P", "-m", PEERS[name], *words]
+    return _told(name, command, {**os.environ, "PYTHONPATH": str(ROOT)}, site, terms, folder, number)
+
+
+def _told(
+    name: str, command: list[str], environ: Mapping[str, str], site: Served, terms: Terms, folder: Path, number: int
+) -> Run:
+    """By a program whose last line says in JSON what it did."""
     log = folder / f"{name}.log"
-    command = [
-        str(terms.python),
-        "-P",
-        "-m",
-        PEERS[name],
-        site.url,
-        str(terms.concurrency),
-        str(folder / "pages.jsonl"),
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ended = ours.run(command, log, environment, terms.timeout)
+    ended = ours.run(command, log, environ, terms.timeout)
     if ended.code:
         raise Failed(ours.last_words(log))
     told = json.loads(ours.last_words(log))

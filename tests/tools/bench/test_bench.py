@@ -17,7 +17,7 @@ from tests.stack import ROOT
 from tools.bench import compare, flat, throttle, versions
 from tools.bench.against import OTHER, ratios
 from tools.bench.arguments import parse
-from tools.bench.figures import OURS, Cpu, Run, Target, judged, ratio, summarised
+from tools.bench.figures import OURS, Cpu, Run, Target, incomplete, judged, ratio, summarised
 from tools.bench.services import Unavailable
 from tools.bench.simulated_hosts import SCENES
 
@@ -48,6 +48,11 @@ def test_the_ratio_is_of_pages_a_second_so_that_nobody_wins_by_leaving_pages_out
     summaries = summarised([run(OURS, 2, pages=100), run("wget", 1, pages=25)])
     assert ratio(summaries, "manual", "wget") == 2
     assert ratio(summaries, "manual", "scrapy") is None
+
+
+def test_a_peer_that_got_few_pages_is_named() -> None:
+    summaries = summarised([run(OURS, 2, pages=100), run("wget", 1, pages=25), run("wget2", 1, pages=90)])
+    assert [(few.tool, most) for few, most in incomplete(summaries)] == [("wget", 100)]
 
 
 @pytest.mark.parametrize(("seconds", "is_met"), [(6.0, True), (6.1, True), (5.9, False)])
@@ -132,15 +137,19 @@ def test_a_version_that_cannot_be_driven_is_refused(repository: Path, tmp_path: 
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("wget") is None, reason="there is no wget here")
-def test_rounds_of_a_peer_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("peer", ["wget", "wget2"])
+def test_rounds_of_a_peer_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str], peer: str) -> None:
+    if shutil.which(peer) is None:
+        pytest.skip(f"there is no {peer} here")
     file, drawing = tmp_path / "all.json", tmp_path / "bench.svg"
-    words = ["--tools", "wget", "--manuals", "--no-peers", "--generated", "30", "--rounds", "2"]
+    words = ["--tools", peer, "--manuals", "--no-peers", "--generated", "30", "--rounds", "2"]
     assert compare.main(parse([*words, "--json", str(file), "--chart", str(drawing)])) == 0
     told = json.loads(file.read_text())
-    assert [(run["tool"], run["pages"], run["round"]) for run in told["runs"]] == [("wget", 30, 1), ("wget", 30, 2)]
-    assert "wget -r" in drawing.read_text()
-    assert "Generated site, 30 pages" in capsys.readouterr().out
+    assert [(run["tool"], run["pages"], run["round"]) for run in told["runs"]] == [(peer, 30, 1), (peer, 30, 2)]
+    assert f"{peer} -r" in drawing.read_text()
+    said = capsys.readouterr().out
+    assert "Generated site, 30 pages" in said
+    assert "stored of a page" in said
 
 
 @pytest.mark.long

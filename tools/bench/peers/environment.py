@@ -1,10 +1,11 @@
-"""Knows where the peers are installed: an environment of their own below .bench, so that the project's stays small.
+"""Knows where the peers are installed: environments of their own below .bench, so that the project's stays small.
 
 It has the project's packages too, and PostgreSQL's driver: all are measured under the same Python.
 """
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import venv
@@ -16,6 +17,8 @@ from settings.environment import ROOT
 
 BENCH = ROOT / ".bench"
 REQUIREMENTS = ("requirements.txt", "requirements-bench.txt")
+SPIDER = "0.0.157"  # of @spider-rs/spider-rs and its program for Linux
+SPIDER_SCRIPT = BENCH / "node" / "spider_rs.mjs"  # a module is looked for beside the script that names it
 _PIP = ("-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check")
 
 
@@ -43,6 +46,25 @@ def installed(folder: Path, requirements: Path) -> Path | None:
     if done.returncode:
         sys.stderr.buffer.write(done.stdout)
     return None if done.returncode else python
+
+
+def why_no_spider() -> str | None:
+    """Why spider-rs cannot be run here; None = it can. It is installed on first use."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        return "there is no Node.js with npm here"
+    folder = SPIDER_SCRIPT.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(__file__).with_name("spider_rs.mjs"), SPIDER_SCRIPT)
+    stamp = folder / "stamp"
+    if stamp.exists() and stamp.read_text() == SPIDER:
+        return None
+    names = [f"@spider-rs/{name}@{SPIDER}" for name in ("spider-rs", "spider-rs-linux-x64-gnu")]
+    command = ["npm", "install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", *names]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"npm could not install it: {(done.stderr.strip().splitlines() or ['no reason given'])[0]}"
+    stamp.write_text(SPIDER)
+    return None
 
 
 def can_import(python: Path, module: str) -> bool:
