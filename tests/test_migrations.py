@@ -438,6 +438,7 @@ def between(request: pytest.FixtureRequest, stack: Stack) -> Stack:
     return stack
 
 
+@pytest.mark.long
 def test_migrate_says_which_version_can_upgrade_them_and_changes_nothing(between: Stack) -> None:
     before = between.rows("SELECT * FROM django_migrations")
     ended = between.run("python", "manage.py", "migrate", check=False)

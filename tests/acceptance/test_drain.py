@@ -127,6 +127,7 @@ def name_of_one_with_pages(
     return None
 
 
+@pytest.mark.long
 def test_others_go_on_in_a_small_crawl(stack: Stack) -> None:
     assert_others_go_on(stack, small_site, None, OWN_WORKER, STOP_SECONDS, OTHERS_AMONG_TESTS_S)
 

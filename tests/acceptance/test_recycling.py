@@ -10,6 +10,7 @@ from tests.stack import PATIENCE, Stack
 PAGES = {"/": page(*(f"/{number}" for number in range(30)))} | {f"/{number}": page() for number in range(30)}
 
 
+@pytest.mark.long
 def test_a_worn_worker_begins_anew_between_two_jobs(stack: Stack) -> None:
     stack.env["CRAWLER_WORKER_JOBS"] = "3"
     with Site(PAGES).serving() as site:

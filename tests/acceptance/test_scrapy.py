@@ -84,6 +84,7 @@ def check_a_spider_sees_every_page_once(stack: Stack, settings: Any) -> None:
     assert (called["hook"], called["calls"], called["errors"]) == (SPIDER, len(known), len(known))
 
 
+@pytest.mark.long
 def test_its_export_and_its_notice_have_what_the_spider_found(with_spiders: Stack, settings: Any) -> None:
     links = ("/1", "/2")
     pages = {"/": page(), "/search": f"<i>2 hits</i>{page(*links)}", **{link: page() for link in links}}

@@ -61,6 +61,7 @@ def test_so_do_its_web_pages(second: Stack) -> None:
     assert ended.stderr.count(REFUSAL) == 1
 
 
+@pytest.mark.long
 def test_its_stock_worker_hands_back_what_it_took_and_ends(stack: Stack, second: Stack) -> None:
     with small_site().serving() as site:
         crawl = stack.start(f"{site.url}/")

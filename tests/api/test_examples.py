@@ -4,6 +4,8 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.site import Site
 from tests.stack import ROOT, Stack
 
@@ -19,6 +21,7 @@ def here(example: str, base_url: str, small_site: Site) -> str:
     return example.replace("http://127.0.0.1:8000", base_url).replace("https://example.com", small_site.url)
 
 
+@pytest.mark.long
 def test_the_python_example_lists_broken_pages_and_where_they_are_linked(
     server: tuple[Stack, str], small_site: Site, python: str
 ) -> None:

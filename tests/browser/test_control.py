@@ -107,6 +107,7 @@ def test_deleting_leads_to_the_list_and_a_page_left_open_says_that_it_is_gone(
     complaints[:] = [one for one in complaints if "404 (Not Found)" not in one and "Error Code 404" not in one]
 
 
+@pytest.mark.long
 def test_without_javascript_every_button_works(web: Web, small_site: Site, browser: Browser) -> None:
     tab = browser.new_context(java_script_enabled=False).new_page()
     open_crawl(web, tab, small_site.url)

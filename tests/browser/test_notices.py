@@ -18,6 +18,7 @@ def forgetful_site() -> Iterator[Site]:
         yield served
 
 
+@pytest.mark.long
 def test_a_channel_is_added_tried_and_switched_off(web: Web, tab: Page) -> None:
     web.log_in(tab)
     tab.locator(".menu summary").click()

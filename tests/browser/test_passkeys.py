@@ -51,6 +51,7 @@ def tab(chromium_running: Browser) -> Iterator[Page]:
     context.close()
 
 
+@pytest.mark.long
 def test_a_passkey_logs_in_without_a_password(address: str, tab: Page) -> None:
     refused = list[str]()
     tab.on(

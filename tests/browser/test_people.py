@@ -1,5 +1,6 @@
 """Two people in a real browser: one is invited, the other shares a crawl with their group."""
 
+import pytest
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, Page, expect
 
@@ -9,6 +10,7 @@ from tests.browser.test_control import open_crawl
 from tests.site import Site
 
 
+@pytest.mark.long
 def test_a_crawl_is_shared_with_somebody_who_was_invited(
     web: Web, small_site: Site, browser: Browser, tab: Page
 ) -> None:

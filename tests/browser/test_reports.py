@@ -46,6 +46,7 @@ def test_from_the_reports_to_the_link_that_is_broken(
     assert is_within(tab, size)
 
 
+@pytest.mark.long
 def test_what_changed_between_two_crawls(web: Web, small_site: Site, tab: Page) -> None:
     web.log_in(tab, None)
     web.start_worker()

@@ -24,6 +24,7 @@ def circling_site() -> Iterator[Site]:
         yield served
 
 
+@pytest.mark.long
 def test_a_trap_is_shown_and_released(web: Web, circling_site: Site, tab: Page) -> None:
     crawl = web.stack.start(circling_site.url)
     web.log_in(tab, f"/crawls/{crawl}/")

@@ -184,6 +184,7 @@ def test_one_worker_is_started_at_once_and_may_be_followed_by_one_for_each_core(
     assert capsys.readouterr().out.count("| I work") == 1
 
 
+@pytest.mark.long
 def test_the_procfile_is_read_with_counts_and_a_port(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     procfile = tmp_path / "Procfile"
     procfile.write_text("web: echo on $PORT\nworker: echo I work; sleep 600\n")

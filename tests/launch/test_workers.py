@@ -145,6 +145,7 @@ def test_all_are_forked_from_the_one_that_was_loaded_early(server: RedisServer, 
     assert not any(map(is_alive, pids))
 
 
+@pytest.mark.long
 def test_one_that_was_forked_is_replaced_when_it_is_killed(server: RedisServer, tmp_path: Path) -> None:
     children = Children(STOP_TIMEOUT_S)
     preloaded = PreloadedWorker(children)

@@ -36,7 +36,7 @@ NARROWEST = {
 """Of traps in one branch: the narrowest that holds it, and why it is kept out."""
 
 QUICK = (
-    *("tree", "calendar with days", "facets", "session", "session in path", "mirror", "soft 404", "clock", "soup"),
+    *("tree", "calendar with days", "session", "session in path", "mirror", "soft 404", "clock", "soup"),
     *("nested login", "shop", "forum", "glossary", "sold out", "one form"),
 )
 """The sites that are not left to `bin/test --all`: those of the others' kind that take the least time."""
@@ -61,6 +61,7 @@ def test_eight_traps_on_one_site_end_one_by_one() -> None:
     assert len(outcomes.traps) >= 8
 
 
+@pytest.mark.long
 def test_an_honest_path_among_many_small_traps_is_crawled_whole() -> None:
     outcomes = crawled(sites.many_calendars, COST + sites.NEWS)
     assert outcomes.fetched >= {f"/news/{number}" for number in range(sites.NEWS)}
