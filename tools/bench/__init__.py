@@ -2,6 +2,7 @@
 
 compare     rounds of this project, Scrapy, Crawlee, spider-rs, `wget -r` and `wget2 -r` over the same sites
 against     this version of the project and another one in turn (`--against REF`)
+profile     the CPU time of a page by stage (`--profile`)
 latency     a site that takes its time for each answer, and how near to the best possible a crawl comes
 million     one crawl over a list of a million URLs on ten thousand hosts
 render      a single-page application in a browser, beside Crawlee and scrapy-playwright

@@ -18,6 +18,7 @@ from tools.bench import (
     load,
     million,
     page_bytes,
+    profile,
     render,
     reports,
     scale,
@@ -43,6 +44,7 @@ COMMANDS = {
     "render": render.main,
     "scale": scale.main,
     "throttle": throttle.main,
+    "profile": profile.main,
 }
 
 

@@ -74,6 +74,7 @@ examples:
   bin/bench --quick                    one round in a minute, without the long manuals, PostgreSQL and stock worker
   bin/bench --tools ours wget          only these two
   bin/bench --against main --manuals postgresql --rounds 10    what a change does to speed and CPU time
+  bin/bench --profile --manuals python --rounds 3    the CPU time of a page, by stage
   bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
   bin/bench flat --pages 10000 --pages 1000000
   bin/bench reports --postgres         pages and reports of a large crawl (without --postgres: SQLite)
@@ -103,12 +104,14 @@ def parse(arguments: Sequence[str]) -> Namespace:
             parser.error("--against compares two versions of one tool: ours, ours-postgresql or ours-stock")
         if chosen.postgres or chosen.chart or chosen.strict:
             parser.error("--against takes neither --postgres URL nor --chart nor --strict")
+    elif what == "compare" and chosen.profile:
+        chosen.what = "profile"
     return _settled(chosen)
 
 
 def _settled(chosen: Namespace) -> Namespace:
     """What `--quick` makes of that which was not said."""
-    if chosen.what in ("compare", "against"):
+    if chosen.what in ("compare", "against", "profile"):
         chosen.rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
         if chosen.generated is None:
             chosen.generated = QUICK_GENERATED if chosen.quick else GENERATED
@@ -150,6 +153,9 @@ def _compare() -> ArgumentParser:
         "--against",
         metavar="REF",
         help="not the peers, but this version and that of a commit, branch or tag in turn; --tools: one of ours",
+    )
+    parser.add_argument(
+        "--profile", action="store_true", help="not the peers, but the CPU time of a page of ours by stage"
     )
     _add_common(parser, timeout=1200, chart=ROOT / "docs/images/bench.svg")
     return parser

@@ -14,7 +14,7 @@ import pytest
 
 from crawler.core.options.catalogue import CrawlOptions
 from tests.stack import ROOT
-from tools.bench import compare, flat, throttle, versions
+from tools.bench import compare, flat, profile, throttle, versions
 from tools.bench.against import OTHER, ratios
 from tools.bench.arguments import parse
 from tools.bench.figures import OURS, Cpu, Run, Target, incomplete, judged, ratio, summarised
@@ -48,6 +48,19 @@ def test_the_ratio_is_of_pages_a_second_so_that_nobody_wins_by_leaving_pages_out
     summaries = summarised([run(OURS, 2, pages=100), run("wget", 1, pages=25)])
     assert ratio(summaries, "manual", "wget") == 2
     assert ratio(summaries, "manual", "scrapy") is None
+
+
+def test_the_stages_of_a_page_share_the_time_that_the_system_tells() -> None:
+    stacks = [
+        ("work (crawler/worker.py);packed (crawler/core/html/link_codec.py:90)", 10),
+        ("result_of (crawler/fetcher/page_result.py:60);extract (crawler/core/html/links.py:80)", 30),
+        ("import_module (importlib/__init__.py:1)", 99),
+    ]
+    lines = profile.table(profile.by_stage(stacks), cpu_ms=2.0).splitlines()
+    assert [line.split(maxsplit=3) for line in lines[:2]] == [
+        ["1.50", "ms", "75%", "read the page: links, title, metadata"],
+        ["0.50", "ms", "25%", "pack the links"],
+    ]
 
 
 def test_a_peer_that_got_few_pages_is_named() -> None:
