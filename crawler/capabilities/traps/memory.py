@@ -12,8 +12,8 @@ processes that store the bits at once, is read as new once more.
 import secrets
 from array import array
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 from redis import Redis
 
@@ -32,13 +32,15 @@ LISTENING_TTL_S = 3600
 class _Copy:
     """Of the bits of a crawl, with the first entries of the log added."""
 
-    stamp: bytes  # the log's
-    bits: bytearray
-    entries: int = 1
+    stamp: bytes = b""  # the log's
+    bits: bytearray = field(default_factory=bytearray)
+    entries: int = 0
 
 
-_copies = dict[str, _Copy]()
-"""Crawl -> this process's, the one that was used last at the end."""
+@lru_cache(MAX_COPIES)
+def _copy_of(crawl: str) -> _Copy:
+    """This process's."""
+    return _Copy()
 
 
 class BitMemory:
@@ -75,10 +77,10 @@ class BitMemory:
     def _bits(self) -> bytearray:
         """The log is read before the bits, so that what another process moves from one to the other is not missed."""
         log: list[bytes] = self._redis.lrange(self._log, 0, -1)  # type: ignore[assignment]  # the client is not async
-        copy = _copies.pop(self._crawl, None)
-        if copy is None or log[:1] != [copy.stamp]:
+        copy = _copy_of(self._crawl)
+        if log[:1] != [copy.stamp]:
             stored: bytes | None = self._redis.get(self._said)  # type: ignore[assignment]  # the same
-            copy = _Copy(log[0] if log else b"", bytearray(stored or 2 * _BYTES))
+            copy.stamp, copy.bits, copy.entries = log[0] if log else b"", bytearray(stored or 2 * _BYTES), 1
         for entry in log[copy.entries :]:
             for value in array("I", entry):
                 for place in _places(value):
@@ -86,9 +88,6 @@ class BitMemory:
         copy.entries = len(log)
         if sum(map(len, log)) > MAX_LOG_BYTES:
             self._store(copy)
-        _copies[self._crawl] = copy
-        for crawl in list(_copies)[:-MAX_COPIES]:
-            del _copies[crawl]
         return copy.bits
 
     def _store(self, copy: _Copy) -> None:
