@@ -11,12 +11,10 @@ from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.urls.normalise import key_of
 from crawler.models import Page, SpiderRequest
-from crawler.storage.bulk import Statement, is_among
+from crawler.storage.bulk import Statement, chunks, is_among
 from crawler.storage.page_rows import PageRows
 from crawler.storage.queries import OpenPage
 from crawler.storage.sql import storable, stored_id
-
-KEYS_PER_QUERY = 900  # SQLite's smallest limit is 999 values
 
 _STORE = Statement(
     """
@@ -46,9 +44,9 @@ def _notes(crawl: UUID, options: CrawlOptions, pages: Iterable[OpenPage]) -> dic
     if not ScrapyOptions.of(options).spider:
         return {}
     urls = {key_of(page.url): page.url for page in pages if page.kind == PAGE}
-    keys, found = list(urls), dict[str, str]()
-    for at in range(0, len(keys), KEYS_PER_QUERY):
-        rows = SpiderRequest.objects.filter(crawl_id=crawl, key__in=keys[at : at + KEYS_PER_QUERY])
+    found = dict[str, str]()
+    for keys in chunks(list(urls)):
+        rows = SpiderRequest.objects.filter(crawl_id=crawl, key__in=keys)
         found |= {urls[bytes(key)]: request for key, request in rows.values_list("key", "request")}
     return found
 

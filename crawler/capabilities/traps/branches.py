@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from crawler.capabilities.traps.bounds import starred
-from crawler.capabilities.traps.novelty import Said, hashes_of
+from crawler.capabilities.traps.novelty import Said
 from crawler.core.pages.traps import TrapReason
 from crawler.core.urls.normalise import host_of
 
@@ -289,7 +289,7 @@ def _values(page: ReadPage) -> Values:
 
 
 def _hashes(page: ReadPage, values: Iterable[tuple[int, int] | None] = ()) -> Iterable[int]:
-    return chain(hashes_of(page.said), *filter(None, values)) if page.said is not None else ()
+    return chain(*astuple(page.said), *filter(None, values)) if page.said is not None else ()
 
 
 def _count(known: Branches, page: ReadPage, values: Values, memory: Memory) -> None:

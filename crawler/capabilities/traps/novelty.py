@@ -6,7 +6,7 @@ page's own URL: a counter, the time of day or an echo of the address says nothin
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from urllib.parse import unquote
 from zlib import crc32
 
@@ -47,7 +47,8 @@ def said_of(url: str, text: str, objects: Iterable[str]) -> Said:
     if not long and (short := b"\n".join(filter(None, pieces))):
         long = [short]
     blocks = set(map(crc32, long))
-    shown = sorted({crc32(b"object " + _path(each)) for each in objects})[:MAX_OBJECTS]
+    paths = {each.partition("?")[0].encode("utf-8", "replace") for each in objects}
+    shown = sorted(crc32(b"object " + path) for path in paths)[:MAX_OBJECTS]
     has_words = crc32(url.encode()) % PAGES_PER_WORDS == 0
     words, triples = _words(text) if has_words else ((), ())
     return Said((*sorted(blocks)[:MAX_BLOCKS], *shown), words, triples)
@@ -94,13 +95,3 @@ def _parts(url: str) -> Collection[str]:
     if "%" in url:
         found |= set(map(unquote, found))
     return sorted((part for part in found if len(part) >= MIN_ECHO), key=len, reverse=True)
-
-
-def _path(address: str) -> bytes:
-    return address.partition("?")[0].encode("utf-8", "replace")
-
-
-def hashes_of(said: Said) -> Iterator[int]:
-    yield from said.blocks
-    yield from said.words
-    yield from said.triples

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from msgspec.structs import replace
 
 from crawler.capabilities.traps import branches as rules
-from crawler.capabilities.traps.bounds import Bound, bound_of, may_exceed
+from crawler.capabilities.traps.bounds import bound_of, may_exceed
 from crawler.capabilities.traps.branches import Branches, Memory, ReadPage, TrapFinding, branches_of, value_and_rest
 from crawler.capabilities.traps.memory import BitMemory
 from crawler.capabilities.traps.result_fields import SAID
@@ -232,21 +232,16 @@ class _Sorting:
     def _trap_of(self, page: Discovery, active: Mapping[str, Trap]) -> Trap | None:
         if may_exceed(page.url, page.depth):
             parent = Page.objects.values_list("url", flat=True).get(id=page.parent_id or 0)
-            bound = bound_of(page.url, page.depth, parent)
-            if bound is not None:
-                return self._bounded(bound)
+            if (bound := bound_of(page.url, page.depth, parent)) is not None:
+                trap = self._row(bound.reason, bound.pattern)
+                is_exceeded = not trap.released and trap.pages >= bound.pages
+                trap.pages += not is_exceeded
+                return trap if is_exceeded else None
         patterns = branches_of(page.url) if active else []
         if not self._released.isdisjoint(patterns):
             return None
         found = (active[pattern] for pattern in patterns if pattern in active)
         return next((trap for trap in found if patterns[0] not in trap.evidence["spared"]), None)
-
-    def _bounded(self, bound: Bound) -> Trap | None:
-        trap = self._row(bound.reason, bound.pattern)
-        if trap.released or trap.pages < bound.pages:
-            trap.pages += 1
-            return None
-        return trap
 
     def _lets_in(self, trap: Trap, page: Discovery) -> bool:
         if not _is_found(trap):

@@ -15,7 +15,7 @@ from crawler.core.protocol.messages import EXTERNAL
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
-from crawler.reports.catalogue.page_queries import answer, chunked
+from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import (
     RESPONSE,
     Cells,
@@ -31,6 +31,7 @@ from crawler.reports.catalogue.report import (
     page_column,
 )
 from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
+from crawler.storage.bulk import chunks
 from crawler.storage.queries import site_pages
 
 _CHECKED = by_surface(
@@ -140,7 +141,7 @@ def _targets(of: Of, crawl: Crawl) -> dict[bytes, int]:
 
 
 def _in_order(ids: Sequence[int]) -> list[Page]:
-    found = {page.id: page for part in chunked(ids) for page in Page.objects.filter(id__in=part)}
+    found = {page.id: page for part in chunks(ids) for page in Page.objects.filter(id__in=part)}
     return [found[page] for page in ids if page in found]
 
 

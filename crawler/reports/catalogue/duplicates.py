@@ -13,7 +13,7 @@ from crawler.core.html.simhash import alike
 from crawler.core.text.controls import by_surface
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
-from crawler.reports.catalogue.page_queries import chunked, html_pages
+from crawler.reports.catalogue.page_queries import html_pages
 from crawler.reports.catalogue.report import (
     PAGES,
     Cell,
@@ -30,6 +30,7 @@ from crawler.reports.catalogue.report import (
     RowDetail,
     page_column,
 )
+from crawler.storage.bulk import chunks
 
 _COMPARED = by_surface(command="--near-duplicates", page="“Find near-duplicates”", api="`near_duplicates`")
 
@@ -139,7 +140,7 @@ def _members(ids: Sequence[int]) -> list[ReportRow]:
 
 def _alike_whole(crawl: Crawl) -> Iterator[Cells]:
     for pages in _alike(crawl):
-        members = [line for part in chunked(pages) for line in _members(part)]
+        members = [line for part in chunks(pages) for line in _members(part)]
         yield from ((members[0].cells[0], *line.cells) for line in members)
 
 

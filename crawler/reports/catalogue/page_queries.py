@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.db.models import F, Q, QuerySet
@@ -14,9 +13,8 @@ from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import HTML
 from crawler.models import Crawl, Page
 from crawler.reports import text
+from crawler.storage.bulk import chunks
 from crawler.storage.queries import site_pages
-
-PAGES_PER_QUERY = 500
 
 IS_HTML = Q(outcome__in=SUCCESSES, content_type__in=sorted(HTML))
 HAS_FACTS = Q(facts__insecure__isnull=False)  # not `words`, which is NULL when not counted
@@ -50,18 +48,11 @@ class ReferredPage(NamedTuple):
 
 
 def seen_at(crawl: Crawl, urls: Iterable[str]) -> dict[str, ReferredPage]:
-    """URL -> page, of the normalised URLs that the crawl has; one query for PAGES_PER_QUERY of them."""
+    """URL -> page, of the normalised URLs that the crawl has."""
     found = {}
-    rest = iter(dict.fromkeys(urls))
-    while chunk := list(islice(rest, PAGES_PER_QUERY)):
+    for chunk in chunks(list(dict.fromkeys(urls))):
         pages = Page.objects.filter(crawl=crawl, key__in=[key_of(url) for url in chunk])
         for row in pages.values_list(*ReferredPage._fields):
             seen = ReferredPage(*row)
             found[seen.url] = seen
     return found
-
-
-def chunked(ids: Iterable[int]) -> Iterator[list[int]]:
-    rest = iter(ids)
-    while chunk := list(islice(rest, PAGES_PER_QUERY)):
-        yield chunk
