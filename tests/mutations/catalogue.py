@@ -699,6 +699,15 @@ MUTATIONS = (
         "tests/capabilities/traps/test_page_filters.py::test_an_honest_path_among_many_small_traps_is_crawled_whole",
     ),
     Mutation(
+        "path-lost-with-a-parameter",
+        "Honest pages are not lost with a trap at their path that has a parameter which they lack",
+        TRAP_BRANCHES,
+        "0 < rest <= new * 2",
+        "False",
+        "tests/capabilities/traps/test_page_filters.py::"
+        "test_honest_pages_at_the_path_of_a_trap_are_crawled_if_they_lack_its_parameter",
+    ),
+    Mutation(
         "trap-for-ever",
         "A trap that says something new after all is released by itself",
         TRAP_FILTERS,

@@ -238,6 +238,21 @@ def many_calendars(path: str) -> Shown:
     return shown._replace(links=[link.replace("/calendar/", f"/{folder}/") for link in shown.links])
 
 
+TOPICS = 60
+
+
+def replies(path: str) -> Shown:
+    """Honest topics, each of which is found on the one before, and forms to reply at the same path, with two new
+    values in each link."""
+    chosen = dict(parse_qsl(urlsplit(path).query))
+    topic, at_random = int(chosen.get("topic", 0)), dice("reply", path)
+    forms = [f"/view?topic={topic}&reply={at_random.random()}&key={at_random.random()}" for _ in range(2)]
+    if path == "/" or "reply" in chosen:
+        return Shown([*MENU, "Please log in to write a reply to this."], [*forms, "/view?topic=0"])
+    more = [f"/view?topic={topic + 1}"] if topic + 1 < TOPICS else []
+    return Shown([*MENU, *(sentence(dice("topic", topic, line)) for line in range(4))], [*forms, *more])
+
+
 # Honest sites
 
 

@@ -67,6 +67,12 @@ def test_an_honest_path_among_many_small_traps_is_crawled_whole() -> None:
     assert outcomes.fetched >= {f"/news/{number}" for number in range(sites.NEWS)}
 
 
+def test_honest_pages_at_the_path_of_a_trap_are_crawled_if_they_lack_its_parameter() -> None:
+    outcomes = crawled(sites.replies, COST)
+    assert outcomes.fetched >= {f"/view?topic={number}" for number in range(sites.TOPICS)}
+    assert all(pattern.endswith("=*") for pattern in outcomes.traps)
+
+
 @pytest.mark.parametrize(
     "site",
     [
