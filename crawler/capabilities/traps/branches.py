@@ -10,7 +10,7 @@ in this value alone say nothing new. One page for each rest of the URL is reques
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
 from zlib import crc32
@@ -154,10 +154,6 @@ class Branches(msgspec.Struct, array_like=True):
     had_traps: bool = False
 
 
-Values = Mapping[str, tuple[int, int] | None]
-"""Branches of a page -> see `value_and_rest`; None also if its text was not read."""
-
-
 @dataclass(frozen=True)
 class ReadPage:
     """A page that was closed now."""
@@ -181,26 +177,18 @@ class TrapFinding:
 
 @dataclass
 class Memory:
-    """What the crawl has read and requested, as hashes. `look_up` returns those that are not stored yet; the caller
-    stores `taken` after the commit."""
+    """What the crawl has read and requested, as hashes. `taken` is new since the transaction began."""
 
-    look_up: Callable[[Collection[int]], Collection[int]]
     taken: set[int] = field(default_factory=set)
-    _fresh: set[int] = field(default_factory=set)
 
-    def load(self, hashes: Iterable[int]) -> None:
-        if wanted := set(hashes) - self.taken:
-            self._fresh.update(self.look_up(wanted))
+    def knows(self, value: int) -> bool:
+        return value in self.taken
 
-    def is_fresh(self, loaded: int) -> bool:
-        return loaded in self._fresh
-
-    def take(self, loaded: Iterable[int]) -> int:
-        """The number of fresh ones; they are known from now on."""
-        fresh = self._fresh.intersection(loaded)
-        self._fresh -= fresh
-        self.taken |= fresh
-        return len(fresh)
+    def take(self, values: Iterable[int]) -> int:
+        """The number of new ones; they are known from now on."""
+        news = {each for each in values if not self.knows(each)}
+        self.taken |= news
+        return len(news)
 
 
 def branches_of(url: str) -> list[str]:
@@ -253,16 +241,14 @@ def learn(
 ) -> list[TrapFinding]:
     """Count these pages, and return the branches that are traps from now on. Pages in a branch of `ignored`, which is a
     trap already or which a user has released, do not count, unless their path is `spared`."""
-    of_page = [(page, _values(page)) for page in pages]
-    memory.load(each for page, values in of_page for each in _hashes(page, values.values()))
     counted: list[Sequence[str]] = []
-    for page, values in of_page:
-        patterns = list(values)
-        if not ignored.isdisjoint(patterns) and patterns[0] not in spared:
-            memory.take(_hashes(page))
-        else:
+    for page in pages:
+        patterns = branches_of(page.url)
+        if ignored.isdisjoint(patterns) or patterns[0] in spared:
             counted.append(patterns)
-            _count(known, page, values, memory)
+            _count(known, page, patterns, memory)
+        elif page.said is not None:
+            memory.take(chain(*astuple(page.said)))
     for pattern in list(known.known)[:-MAX_BRANCHES]:
         del known.known[pattern]
     found = _findings(known, counted)
@@ -284,15 +270,7 @@ def wants_text(known: Branches) -> bool:
     return bool(growing)
 
 
-def _values(page: ReadPage) -> Values:
-    return {each: value_and_rest(page.url, each) if page.said is not None else None for each in branches_of(page.url)}
-
-
-def _hashes(page: ReadPage, values: Iterable[tuple[int, int] | None] = ()) -> Iterable[int]:
-    return chain(*astuple(page.said), *filter(None, values)) if page.said is not None else ()
-
-
-def _count(known: Branches, page: ReadPage, values: Values, memory: Memory) -> None:
+def _count(known: Branches, page: ReadPage, patterns: Sequence[str], memory: Memory) -> None:
     known.pages += 1
     said = page.said
     led_to = [branches_of(url) for url in page.led_to]
@@ -305,7 +283,7 @@ def _count(known: Branches, page: ReadPage, values: Values, memory: Memory) -> N
         has_new_words = memory.take(said.words) > 0
         is_soup = bool(said.words) and not has_new_words and memory.take(said.triples) * 2 > len(said.triples)
         lively = [] if says_more else [branches for branches in led_to if not _is_dull(known, branches)]
-    for pattern, hashes in values.items():
+    for pattern in patterns:
         known.known[pattern] = branch = known.known.pop(pattern, Branch([Span()]))
         branch.turn, span = known.pages, branch.span()
         branch.pages += 1
@@ -318,9 +296,9 @@ def _count(known: Branches, page: ReadPage, values: Values, memory: Memory) -> N
         span.new += is_new
         span.worded += bool(said.words)
         span.soup += is_soup
-        if hashes is not None:
+        if (hashes := value_and_rest(page.url, pattern)) is not None:
             value, rest = hashes
-            if memory.is_fresh(value) and not memory.is_fresh(rest):
+            if memory.knows(rest) and not memory.knows(value):
                 branch.same += 1
                 branch.same_new += is_new
             memory.take(hashes)

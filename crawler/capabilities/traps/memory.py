@@ -11,14 +11,15 @@ processes that store the bits at once, is read as new once more.
 
 import secrets
 from array import array
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from redis import Redis
 
+from crawler.capabilities.traps.branches import Memory
 from crawler.capabilities.traps.crawl_keys import CRAWL_KEYS
 from crawler.frontier.keys import CrawlKeys
+from crawler.queueing import queues
 
 BITS = 2**21  # of one generation: both are 512 KiB
 MAX_BITS_SET = BITS // 10  # a tenth, so that one unread hash in a hundred is taken for known
@@ -43,35 +44,36 @@ def _copy_of(crawl: str) -> _Copy:
     return _Copy()
 
 
-class BitMemory:
+class BitMemory(Memory):
     """The memory of one crawl, as it is when it is read first. Hashes have 32 bits."""
 
-    def __init__(self, redis: Redis, crawl: str) -> None:
-        self._redis, self._crawl = redis, crawl
-        keys = CrawlKeys(crawl)
-        self._said, self._log, self._listening = map(keys.of, CRAWL_KEYS)
-        self._early_results = keys.early_results
+    def __init__(self, crawl: str) -> None:
+        super().__init__()
+        self._crawl, keys = crawl, CrawlKeys(crawl)
+        self._said, self._log, listening = map(keys.of, CRAWL_KEYS)
+        self._signals = (listening, keys.early_results)
 
-    def unknown(self, hashes: Collection[int]) -> list[int]:
-        """Those that are not stored."""
-        return [each for each in hashes if not _has(self._bits, each)]
+    def knows(self, value: int) -> bool:
+        return value in self.taken or _has(self._bits, value)
 
-    def add(self, hashes: Iterable[int]) -> None:
-        """They become part of the stored bits when a reader finds a long log. The first entry of a log gets a stamp
-        before it; a reader in between takes that entry for the stamp."""
-        if self._redis.rpush(self._log, array("I", hashes).tobytes()) == 1:
-            self._redis.lpush(self._log, _new_stamp())
+    def store(self) -> None:
+        """Called after the commit. A reader who finds a long log makes it part of the stored bits. The first entry of a
+        log gets a stamp before it; a reader in between takes that entry for the stamp."""
+        if self.taken and self._redis.rpush(self._log, array("I", self.taken).tobytes()) == 1:
+            self._redis.lpush(self._log, secrets.token_bytes(8))
 
     def listen(self) -> None:
         """From now on fetch jobs tell what the pages of their slices say."""
-        with self._redis.pipeline() as pipe:
-            pipe.set(self._listening, 1, ex=LISTENING_TTL_S)
-            pipe.set(self._early_results, 1, ex=LISTENING_TTL_S)
-            pipe.execute()
+        for key in self._signals:
+            self._redis.set(key, 1, ex=LISTENING_TTL_S)
 
     def rest(self) -> None:
         """They do no longer."""
-        self._redis.delete(self._listening, self._early_results)
+        self._redis.delete(*self._signals)
+
+    @property
+    def _redis(self) -> Redis:
+        return queues.connection()
 
     @cached_property
     def _bits(self) -> bytearray:
@@ -87,23 +89,19 @@ class BitMemory:
                     copy.bits[place >> 3] |= 1 << (place & 7)
         copy.entries = len(log)
         if sum(map(len, log)) > MAX_LOG_BYTES:
-            self._store(copy)
+            self._move_log(copy)
         return copy.bits
 
-    def _store(self, copy: _Copy) -> None:
+    def _move_log(self, copy: _Copy) -> None:
         """Entries that another process has added since the log was read stay in it."""
         if int.from_bytes(copy.bits[:_BYTES], "big").bit_count() > MAX_BITS_SET:
             copy.bits = bytearray(_BYTES) + copy.bits[:_BYTES]
-        read, copy.stamp, copy.entries = copy.entries, _new_stamp(), 1
+        read, copy.stamp, copy.entries = copy.entries, secrets.token_bytes(8), 1
         with self._redis.pipeline() as pipe:
             pipe.set(self._said, bytes(copy.bits))
             pipe.ltrim(self._log, read, -1)
             pipe.lpush(self._log, copy.stamp)
             pipe.execute()
-
-
-def _new_stamp() -> bytes:
-    return secrets.token_bytes(8)
 
 
 def _has(bits: bytearray, value: int) -> bool:

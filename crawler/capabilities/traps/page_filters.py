@@ -4,9 +4,8 @@ All this happens in the transaction that closes and inserts pages, with the craw
 closes are counted: a result that is processed twice counts once, and a rollback undoes what was learnt.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import msgspec
 from django.db import connection, transaction
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from crawler.capabilities.traps import branches as rules
 from crawler.capabilities.traps.bounds import bound_of, may_exceed
-from crawler.capabilities.traps.branches import Branches, Memory, ReadPage, TrapFinding, branches_of, value_and_rest
+from crawler.capabilities.traps.branches import Branches, ReadPage, TrapFinding, branches_of, value_and_rest
 from crawler.capabilities.traps.memory import BitMemory
 from crawler.capabilities.traps.result_fields import SAID
 from crawler.core.pages.outcomes import Outcome
@@ -23,7 +22,6 @@ from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, Trap
-from crawler.queueing import queues
 from crawler.storage.bulk import Statement, chunks
 from crawler.storage.quarantine import PageFilter, Quarantine, TrapDecision
 from crawler.storage.sql import stored_id
@@ -105,7 +103,7 @@ class _Sorting:
 
     def __post_init__(self) -> None:
         self._wants_text = False
-        self._memory = Memory(self._unknown)
+        self._memory = BitMemory(str(self.crawl.id))
         self._traps = {bytes(trap.key): trap for trap in self.traps}
         self._changed = set[Trap]()
         self._released = {trap.pattern for trap in self.traps if trap.released}
@@ -133,7 +131,7 @@ class _Sorting:
         for trap in self._changed:
             trap.save()
         if known is not None or self._memory.taken:
-            transaction.on_commit(self._store_bits)
+            transaction.on_commit(self._store_memory)
         kept = self.found
         if sentenced or left_out:
             kept = [sentenced.get(page.key, page) for page in self.found if page.key not in left_out]
@@ -170,7 +168,6 @@ class _Sorting:
                 said = page.said and (page.said.words if trap.evidence["by_words"] else page.said.blocks)
                 if not said:
                     continue
-                self._memory.load(said)
                 trap.evidence["read"] += 1
                 if self._memory.take(said):
                     trap.evidence["new"] += 1
@@ -199,8 +196,7 @@ class _Sorting:
             and patterns[0] not in finding.spared
             and self._released.isdisjoint(patterns)
         ]
-        self._memory.load(rest for _, url in pages for rest in _rest(trap, url))
-        may_be_checks = [each for each in pages if not any(map(self._memory.is_fresh, _rest(trap, each[1])))]
+        may_be_checks = [each for each in pages if all(map(self._memory.knows, _rest(trap, each[1])))]
         places = spread(len(may_be_checks), CHECKS_PER_DOUBLING * len(may_be_checks).bit_length())
         checks = dict(may_be_checks[place] for place in places)
         trap.evidence = {
@@ -257,9 +253,7 @@ class _Sorting:
 
     def _takes_new_rest(self, trap: Trap, url: str) -> bool:
         """Whether it is the first page with this rest of its URL, of a parameter or folder that makes no difference."""
-        rest = _rest(trap, url)
-        self._memory.load(rest)
-        return self._memory.take(rest) > 0
+        return self._memory.take(_rest(trap, url)) > 0
 
     def _active(self) -> list[Trap]:
         """The branches that are traps."""
@@ -272,20 +266,12 @@ class _Sorting:
         self._changed.add(self._traps[key])
         return self._traps[key]
 
-    def _store_bits(self) -> None:
-        if self._memory.taken:
-            self._bits.add(self._memory.taken)
+    def _store_memory(self) -> None:
+        self._memory.store()
         if self._wants_text or any(trap.evidence["asked"] for trap in self._active()):
-            self._bits.listen()
+            self._memory.listen()
         elif any(map(SAID.of, self.closed.values())):
-            self._bits.rest()
-
-    def _unknown(self, hashes: Collection[int]) -> Collection[int]:
-        return self._bits.unknown(hashes)
-
-    @cached_property
-    def _bits(self) -> BitMemory:
-        return BitMemory(queues.connection(), str(self.crawl.id))
+            self._memory.rest()
 
 
 def _rest(trap: Trap, url: str) -> Sequence[int]:

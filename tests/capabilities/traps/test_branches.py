@@ -94,14 +94,14 @@ def test_nothing_is_read_while_no_branch_grows() -> None:
 
 
 def test_no_more_branches_are_known_than_may_be() -> None:
-    known, memory = Branches(), Memory(lambda hashes: hashes)
+    known, memory = Branches(), Memory()
     learn(known, [ReadPage(f"{SITE}/{number}x/a", Said((number * 2,))) for number in range(1_000)], memory, set())
     learn(known, [ReadPage(f"{SITE}/{chr(97 + number % 26)}{number}/a", None) for number in range(300)], memory, set())
     assert len(known.known) <= 200
 
 
 def test_pages_of_a_trap_do_not_count() -> None:
-    known, memory = Branches(), Memory(lambda hashes: hashes)
+    known, memory = Branches(), Memory()
     learn(known, [ReadPage(f"{SITE}/list?zx=1", Said((2,)))], memory, {"example.com/…?zx=*"})
     assert known.pages == 0
     assert memory.taken == {2}, "what they say is known nevertheless"

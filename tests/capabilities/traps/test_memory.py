@@ -1,5 +1,6 @@
 """What a crawl has read is remembered in bounded space, by all processes that read it."""
 
+import secrets
 from collections.abc import Iterator
 from random import Random
 
@@ -20,23 +21,25 @@ SOME = list(range(1000))
 class Process:
     """One with a copy of its own."""
 
-    def __init__(self, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._redis, self._copy, self._monkeypatch = redis, memories._Copy(), monkeypatch
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._copy, self._monkeypatch = memories._Copy(), monkeypatch
 
     def learn(self, hashes: list[int]) -> list[int]:
-        """As a tick: the unknown ones, which are added."""
-        unknown = self.unknown(hashes)
-        BitMemory(self._redis, CRAWL).add(unknown)
+        """As a tick: the unknown ones, which are stored."""
+        unknown, memory = self.unknown(hashes), BitMemory(CRAWL)
+        assert memory.take(hashes) == len(unknown)
+        memory.store()
         return unknown
 
     def unknown(self, hashes: list[int]) -> list[int]:
         self._monkeypatch.setattr(memories, "_copy_of", lambda crawl: self._copy)
-        return BitMemory(self._redis, CRAWL).unknown(hashes)
+        memory = BitMemory(CRAWL)
+        return [each for each in hashes if not memory.knows(each)]
 
 
 @pytest.fixture
 def processes(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
-    return (Process(real_redis, monkeypatch) for _ in range(9))
+    return (Process(monkeypatch) for _ in range(9))
 
 
 def hashes(number: int, seed: int) -> list[int]:
@@ -71,19 +74,18 @@ def test_nothing_is_lost_that_is_added_while_a_long_log_is_stored(
     one, other = next(processes), next(processes)
     one.learn(SOME)
     full_log(real_redis)
-    stamp = memories._new_stamp
 
-    def added_meanwhile() -> bytes:
+    def added_meanwhile(number: int) -> bytes:
         real_redis.rpush(LOG_KEY, (2000).to_bytes(4, "little"))
-        return stamp()
+        return b"s" * number
 
-    monkeypatch.setattr(memories, "_new_stamp", added_meanwhile)
+    monkeypatch.setattr(secrets, "token_bytes", added_meanwhile)
     assert one.unknown([*SOME, 2000]) == [2000]
     assert one.unknown([*SOME, 2000]) == other.unknown([*SOME, 2000]) == []
 
 
 def test_results_are_needed_early_while_fetch_jobs_tell_what_pages_say(real_redis: Redis) -> None:
-    memory, frontier = BitMemory(real_redis, CRAWL), Frontier(real_redis, CRAWL)
+    memory, frontier = BitMemory(CRAWL), Frontier(real_redis, CRAWL)
     memory.listen()
     assert frontier.needs_early_results()
     memory.rest()
@@ -101,7 +103,7 @@ def test_hardly_another_is_taken_for_known_when_it_is_full(real_redis: Redis, pr
     assert reader.unknown([each for seed in range(290, 300) for each in hashes(1_000, seed)]) == []
     assert real_redis.strlen(BITS_KEY) == BITS // 4
     assert sum(map(len, real_redis.lrange(LOG_KEY, 0, -1))) < MAX_LOG_BYTES + 4 * 1_000
-    assert real_redis.dbsize() == 2
+    assert len(real_redis.keys(f"crawler:{CRAWL}:*")) == 2
 
 
 def test_redis_that_has_lost_it_has_read_nothing(real_redis: Redis, processes: Iterator[Process]) -> None:
@@ -124,11 +126,13 @@ def test_bits_that_an_earlier_version_has_stored_are_known(real_redis: Redis, pr
 
 def test_a_process_has_copies_of_few_crawls(real_redis: Redis) -> None:
     for number in range(9):
-        BitMemory(real_redis, str(number)).unknown(SOME)
+        BitMemory(str(number)).knows(7)
     assert memories._copy_of.cache_info().currsize == MAX_COPIES
 
 
 def test_each_crawl_has_read_for_itself(real_redis: Redis) -> None:
-    BitMemory(real_redis, CRAWL).add([7])
-    assert BitMemory(real_redis, CRAWL).unknown([7]) == []
-    assert BitMemory(real_redis, f"{CRAWL}-other").unknown([7]) == [7]
+    memory = BitMemory(CRAWL)
+    memory.take([7])
+    memory.store()
+    assert BitMemory(CRAWL).knows(7)
+    assert not BitMemory(f"{CRAWL}-other").knows(7)
