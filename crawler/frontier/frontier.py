@@ -161,7 +161,10 @@ class Frontier:
         done again if this process dies meanwhile."""
         self.ready_queue.clear()
         self.seen.clear()
-        self.redis.unlink(self.keys.closing, self.keys.dead, self.keys.watermark)
+        self.redis.unlink(self.keys.closing, self.keys.dead, *self._of_capabilities(), self.keys.watermark)
+
+    def _of_capabilities(self) -> list[str]:
+        return [self.keys.of(name) for name in registry.entries("crawl_keys", str)]
 
     def clear(self) -> None:
         """Delete all keys of this crawl but its dead letters, which expire separately."""
@@ -169,7 +172,7 @@ class Frontier:
         keys = self.keys
         self.seen.clear()
         unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark, keys.proxies]
-        unused += [keys.slowed, keys.early_results, *map(keys.of, registry.entries("crawl_keys", str))]
+        unused += [keys.slowed, keys.early_results, *self._of_capabilities()]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 
+from crawler import registry
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import Batch, PageResult, SliceReport
@@ -85,6 +86,16 @@ def test_the_crawl_goes_on_from_the_older_one_and_misses_nothing(
     assert bench.site.hits["/"] == 2
     assert caplog.text.count(NOTICED) == 1
     assert not Disagreement.objects.exists()
+
+
+def test_what_capabilities_know_of_lost_pages_is_deleted(bench: Bench) -> None:
+    backup = started(bench)
+    frontier = bench.context.frontier
+    keys = [frontier.keys.of(name) for name in registry.entries("crawl_keys", str)]
+    frontier.redis.mset(dict.fromkeys(keys, "of a lost page"))
+    backup.restore()
+    manage(bench.crawl.id)
+    assert not frontier.redis.exists(*keys)
 
 
 def test_a_database_that_is_not_replaced_is_left_alone(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
