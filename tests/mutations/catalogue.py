@@ -84,8 +84,8 @@ MUTATIONS = (
         "count-closed-pages-again",
         "R2: counters change by the number of rows that changed",
         QUERIES,
-        'return set(_open_rows(crawl, ids).values_list("id", flat=True))',
-        "return set(ids)",
+        'rows = _open_rows(crawl, ids).values_list("id", "kind", "fetched_at", "url")',
+        'rows = Page.objects.filter(id__in=ids).values_list("id", "kind", "fetched_at", "url")',
         "tests/storage/test_writer.py::test_applying_the_same_result_twice_changes_nothing",
     ),
     Mutation(
