@@ -7,7 +7,7 @@ rq_environment gives `rq` and `rq-dashboard` this installation's Redis
 process_group  processes that end with their parent (`watchdog` ensures it); signals that stop a command
 supervisor     runs the Procfile's processes: starts and restarts them, prints their output
 autoscale      as many workers as are useful
-workers        RQ workers for as long as one command runs; `preload` loads one in advance
+workers        RQ workers for as long as one command runs; `forked_worker` forks them from it
 crawl, up      the two commands
 worker         `bin/worker`: RQ's worker with the settings of `.env`
 web_worker     gunicorn's worker, with deadlines for what clients send

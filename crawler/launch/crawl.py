@@ -7,63 +7,50 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from crawler.management import usage
 
 if TYPE_CHECKING:
-    from crawler.launch.preload import PreloadedWorker
-    from crawler.launch.process_group import Children
+    from crawler.launch.process_group import Child, Children
 
 
 def main(arguments: list[str]) -> int:
     """The other imports follow once the arguments are judged: help and errors must not wait for them."""
     options = usage.parse(arguments)
+    gc.disable()  # saves a tenth of the imports
+    from django.core.exceptions import ImproperlyConfigured
+
+    from crawler.core.errors import CrawlerError
     from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
-    from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
-    from crawler.launch.process_group import Children
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _exit)
     os.environ.setdefault(GRACE_SETTING, f"{SHORT_GRACE_SECONDS:g}")  # a user who stops it waits for 5 s at most
     try:
-        with Children(STOP_TIMEOUT_S) as children:
-            preloaded = None if options.detach else PreloadedWorker(children)
-            return _run_reporting_errors(arguments, options, children, preloaded)
+        run(arguments, options)
+    except (CrawlerError, ImproperlyConfigured) as error:
+        print(error, file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
     finally:
         gc.freeze()  # saves 0.1 s: at exit Python examines all objects that are not frozen
-
-
-def _run_reporting_errors(
-    arguments: list[str], options: Namespace, children: Children, preloaded: PreloadedWorker | None
-) -> int:
-    """Django is imported here, after the worker was started, so that both load at the same time."""
-    from django.core.exceptions import ImproperlyConfigured
-
-    from crawler.core.errors import CrawlerError
-
-    try:
-        run(arguments, options, children, preloaded)
-    except (CrawlerError, ImproperlyConfigured) as error:
-        print(error, file=sys.stderr)
-        return 1
     return 0
 
 
-def run(arguments: list[str], options: Namespace, children: Children, preloaded: PreloadedWorker | None) -> None:
-    """1. Database, Redis, workers. 2. Crawl. `options`: the arguments, which can be used.
+def run(arguments: list[str], options: Namespace) -> None:
+    """1. Database, Redis. 2. Workers, if none are running; they are forked here. 3. Crawl. `options`: the arguments,
+    which can be used.
 
     Raises SystemExit when the command does.
     """
     import django
-    from django.core.management import load_command_class
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     django.setup()
-    command = load_command_class("crawler", "crawl")
     from crawler import clock, conf
     from crawler.core.options.catalogue import CrawlOptions
     from crawler.core.politeness.host_rules import chosen_delay
@@ -84,21 +71,35 @@ def run(arguments: list[str], options: Namespace, children: Children, preloaded:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
         os.environ["RQ_CONNECTION_CLASS"] = CONNECTION_CLASS
         if options.detach:
-            command.run_from_argv(["bin/crawl", "crawl", *arguments])
+            _perform(arguments)
             return
-        log_file = conf.data_dir() / "workers.log"
         with Workers(
             options.workers,
             live=live_workers,
             redis=redis,
-            log_file=log_file,
-            children=children,
-            preloaded=preloaded,
+            log_file=conf.data_dir() / "workers.log",
+            fork=_fork if sys.platform == "linux" else None,  # libraries of macOS may fail in a forked process
             usual=usual_range(chosen_delay(options.delay, options.per_minute)),
             useful=useful_workers,
             lanes=[lane for lane in chosen if not capacity(lane, clock.epoch_seconds())],
         ):
-            command.run_from_argv(["bin/crawl", "crawl", *arguments])
+            _perform(arguments)
+
+
+def _fork(children: Children, log_file: Path) -> Child:
+    """Imports what a worker needs, which need not be loaded if other workers are running."""
+    from crawler.launch.forked_worker import fork_worker
+
+    return fork_worker(children, log_file)
+
+
+def _perform(arguments: list[str]) -> None:
+    """Its modules are imported when the workers have begun."""
+    from django.core.management import load_command_class
+
+    command = load_command_class("crawler", "crawl")
+    gc.enable()
+    command.run_from_argv(["bin/crawl", "crawl", *arguments])
 
 
 def _exit(number: int, _frame: object) -> None:

@@ -8,22 +8,23 @@ killed.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from functools import cache
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import IO, NoReturn, Protocol, Self
 
 from crawler.launch import watchdog
 
 _left_to_others: list[object] = []  # another owner keeps them: they are not waited for here
+
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _REPORT_THEN_BECOME = 'echo "+ $$" >&0 && exec "$@" 0</dev/null'
 
@@ -39,8 +40,8 @@ class Child(Protocol):
     def wait(self) -> int: ...
 
 
-class AdoptedProcess:
-    """A process that a child of ours has left to us."""
+class ForkedProcess:
+    """A child that executes no program of its own."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -58,23 +59,10 @@ class AdoptedProcess:
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, options)
-            except ChildProcessError:  # it was never ours, or has been waited for already
+            except ChildProcessError:  # it has been waited for already
                 pid, status = self.pid, 0
             self.returncode = os.waitstatus_to_exitcode(status) if pid else None
         return self.returncode
-
-
-@cache
-def adopts_orphans() -> bool:
-    """Have this process adopt those whose parent exits, instead of the system's first process; False where that is not
-    possible. See prctl(2), Linux."""
-    try:
-        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
-    except (OSError, AttributeError):
-        return False
-
-
-_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 
 class Children:
@@ -105,10 +93,8 @@ class Children:
         output: int | IO[bytes],
         directory: Path,
         environment: Mapping[str, str] | None = None,
-        handed: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """Start a program; stdout and stderr go to `output`; the environment is ours unless another is given. It
-        inherits the descriptors `handed`."""
+        """Start a program; stdout and stderr go to `output`; the environment is ours unless another is given."""
         process = subprocess.Popen(
             ["/bin/sh", "-c", _REPORT_THEN_BECOME, "sh", *command],
             stdin=self._pipe,
@@ -116,21 +102,26 @@ class Children:
             stderr=subprocess.STDOUT,
             cwd=directory,
             env=environment,
-            pass_fds=handed,
             start_new_session=True,
         )
         self._processes.append(process)
         return process
 
-    @property
-    def watched_by(self) -> int:
-        """The descriptor on which a process with a group of its own reports to the watchdog. A process that holds
-        it is an owner: it must be closed soon."""
-        return self._pipe
-
-    def adopt(self, pid: int) -> Child:
-        """Treat a process like those that were started here. It has a group of its own, and the watchdog knows it."""
-        process = AdoptedProcess(pid)
+    def fork(self, work: Callable[[], int], *, output: Path, directory: Path) -> Child:
+        """Fork a child that runs `work` and exits with its result. It inherits the modules of this process, but no
+        descriptor, so this process must have closed its connections, and must have no second thread."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        reading, telling = os.pipe()
+        former = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)  # no handler runs where it may not return
+        pid = os.fork()
+        if not pid:
+            _run_in_child(work, self._pipe, telling, output, directory)
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        os.close(telling)
+        os.read(reading, 1)  # from here on it leads its group and the watchdog knows it, or it has exited
+        os.close(reading)
+        process = ForkedProcess(pid)
         self._processes.append(process)
         return process
 
@@ -205,6 +196,45 @@ def join(owners_pipe: Path) -> int | None:
         return None
 
 
+def _run_in_child(work: Callable[[], int], watchdog_pipe: int, telling: int, output: Path, directory: Path) -> NoReturn:
+    """The child of `Children.fork`: like a program that `start` has started, from its group to its exit."""
+    code = 1
+    try:
+        os.setsid()
+        os.write(watchdog_pipe, b"+ %d\n" % os.getpid())
+        os.write(telling, b"1")
+        for number in _STOP_SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+        _replace_descriptors(output)
+        os.chdir(directory)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+        code = work()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if code and ended.code != code:
+            print(ended.code, file=sys.stderr)
+    except BaseException:  # noqa: BLE001 (there is no caller that could handle it)
+        traceback.print_exc()
+    finally:  # never to return: the caller's code belongs to the parent
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _replace_descriptors(output: Path) -> None:
+    """Give this process an empty stdin, and `output` as stdout and stderr; close all others, which may be pipes that
+    make it an owner."""
+    with Path(os.devnull).open("rb") as nothing, output.open("ab") as file:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    for descriptor in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
+        if descriptor > 2:
+            with contextlib.suppress(OSError):  # that of the listing
+                os.close(descriptor)
+
+
 def _lives(process: Child) -> bool:
     """Whether a process of its group is left; a shell may exit before the program it started."""
     if process.poll() is not None:  # it is reaped; a zombie would count as alive
@@ -213,7 +243,8 @@ def _lives(process: Child) -> bool:
 
 
 def _reap_adopted(group: int) -> None:
-    """Reap the processes of a group that exited after this process adopted them, see `adopts_orphans`."""
+    """Reap the processes of a group that exited after this process adopted them, as the first process of a container
+    does."""
     with contextlib.suppress(ChildProcessError):  # none of them is ours
         while os.waitpid(-group, os.WNOHANG)[0]:
             pass
@@ -238,7 +269,7 @@ class StopSignal:
 
     def __init__(self) -> None:
         self._signal: int | None = None
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in _STOP_SIGNALS:
             signal.signal(number, self._receive)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,12 +19,13 @@ from crawler.core.politeness.host_rules import slices_at_once
 from crawler.core.protocol.lanes import Lane
 from crawler.launch.autoscale import Autoscaler
 from crawler.launch.embedded_redis import RedisServer
-from crawler.launch.preload import COMMAND, STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Child, Children
 from crawler.launch.supervisor import ManagedProcess, Supervisor, WorkerRange
 from crawler.launch.worker import command
 from settings.environment import ROOT
 
+COMMAND = (sys.executable, "-m", "rq.cli", "worker", "--quiet", "-w", "crawler.worker.Worker", "crawl", "fetch")
+STOP_TIMEOUT_S = 5.0  # seconds a worker has to finish its job
 DEFAULT_WORKERS = 2
 DEFAULT_RANGE = WorkerRange(DEFAULT_WORKERS, max(DEFAULT_WORKERS, os.cpu_count() or 1))
 IDLE_CHECKS = 3  # consecutive checks without any worker before our own are started
@@ -55,8 +57,7 @@ class Workers:
         live: Callable[[], int],
         redis: RedisServer,
         log_file: Path,
-        children: Children | None = None,
-        preloaded: PreloadedWorker | None = None,
+        fork: Callable[[Children, Path], Child] | None = None,
         usual: WorkerRange = DEFAULT_RANGE,
         useful: Callable[[], int | None] = lambda: None,
         lanes: Sequence[Lane] = (),
@@ -67,9 +68,8 @@ class Workers:
         self._live = live
         self._redis = redis
         self._log_file = log_file
-        self._children = children or Children(STOP_TIMEOUT_S)
-        self._preloaded = preloaded
-        self._begun = list[Child]()  # workers that it has become
+        self._fork = fork
+        self._children = Children(STOP_TIMEOUT_S)
         self._supervisor = Supervisor(self._children)
         self._lane_children = Children(STOP_TIMEOUT_S) if lanes else self._children  # each has a watchdog
         self._of_lanes = Supervisor(self._lane_children)
@@ -85,8 +85,7 @@ class Workers:
         try:
             self._supervisor.fill()
             self._of_lanes.fill()
-            if self._preloaded:
-                self._preloaded.release()
+            self._fork = None  # from here on there is a second thread
             self._thread.start()
         except BaseException:
             self._stop()
@@ -112,11 +111,8 @@ class Workers:
         self._add(number - len(self._supervisor))
 
     def _start(self) -> Child:
-        preloaded, self._preloaded = self._preloaded, None
-        if preloaded:
-            self._begun = preloaded.begin(len(self._supervisor))
-        if self._begun:
-            return self._begun.pop(0)
+        if self._fork:
+            return self._fork(self._children, self._log_file)
         with self._log_file.open("ab") as output:
             return self._children.start(COMMAND, output=output, directory=ROOT)
 

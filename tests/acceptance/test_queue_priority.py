@@ -8,8 +8,8 @@ import pytest
 from rq import Queue
 from rq.job import Job
 
-from crawler.launch.preload import COMMAND as PRELOADED
 from crawler.launch.worker import command
+from crawler.launch.workers import COMMAND
 from tests.stack import OWN_WORKER, STOCK_WORKER, Stack
 
 BURST = "--burst"  # it ends when both queues are empty
@@ -23,7 +23,7 @@ STARTED_BY: dict[str, Sequence[str]] = {
     "an rq worker-pool": ("rq", "worker-pool", "crawl", "fetch", "-n", "1", BURST),
     "bin/worker": command(1, [BURST]),
     "a pool of bin/worker": command(2, [BURST]),
-    "a preloaded worker": (*PRELOADED, BURST),
+    "a worker of bin/crawl": (*COMMAND, BURST),
 }
 QUICK = "the project's own worker"
 

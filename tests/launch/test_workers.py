@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,12 @@ from rq import Worker
 
 from crawler.launch import workers
 from crawler.launch.embedded_redis import RedisServer
-from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
-from crawler.launch.process_group import Children
 from crawler.launch.supervisor import WorkerRange
 from crawler.launch.workers import Workers, usual_range
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
-from tests.launch.conftest import eventually, is_alive
-from tests.stack import new_database
+from tests.launch.conftest import descendants, eventually, is_alive
+from tests.stack import ROOT, new_database
 
 
 @pytest.fixture
@@ -122,91 +121,57 @@ def test_workers_that_do_not_stay_are_said_once(
     assert (tmp_path / "workers.log").read_text().startswith("no\n")
 
 
+FORKS = """
+import sys
+from pathlib import Path
+from crawler import conf
+from crawler.launch.embedded_redis import RedisServer
+from crawler.launch.forked_worker import fork_worker
+from crawler.launch.workers import Workers
+
+redis = RedisServer(conf.redis_url(), owned=False)
+with Workers(2, live=lambda: 0, redis=redis, log_file=Path(sys.argv[1]), fork=fork_worker):
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def command(server: RedisServer, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has forked two workers, and ends them when its stdin is closed."""
+    program = [sys.executable, "-c", FORKS, str(tmp_path / "workers.log")]
+    with subprocess.Popen(program, cwd=ROOT, stdin=subprocess.PIPE) as process:
+        assert eventually(lambda: live_workers() == 2)
+        yield process
+        process.kill()
+
+
 def registered() -> set[int]:
     return {worker.pid for worker in Worker.all(connection=queues.connection())}
 
 
-def was_loaded_early(pid: int) -> bool:
-    return b"crawler.launch.preload" in Path(f"/proc/{pid}/cmdline").read_bytes()
-
-
-def test_all_are_forked_from_the_one_that_was_loaded_early(server: RedisServer, tmp_path: Path) -> None:
-    """And are children of the command, each with a group of its own."""
-    children = Children(STOP_TIMEOUT_S)
-    preloaded = PreloadedWorker(children)
-    with Workers(
-        3, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
-    ):
-        assert eventually(lambda: live_workers() == 3)
-        pids = registered()
-        assert preloaded.pid in pids
-        assert all(map(was_loaded_early, pids))
-        assert {os.getpgid(pid) for pid in pids} == pids
-    assert not any(map(is_alive, pids))
-
-
-@pytest.mark.long
-def test_one_that_was_forked_is_replaced_when_it_is_killed(server: RedisServer, tmp_path: Path) -> None:
-    children = Children(STOP_TIMEOUT_S)
-    preloaded = PreloadedWorker(children)
-    with Workers(
-        2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
-    ):
-        assert eventually(lambda: live_workers() == 2)
-        (forked,) = registered() - {preloaded.pid}
-        os.kill(forked, signal.SIGKILL)
-        assert eventually(lambda: bool(registered() - {preloaded.pid, forked}))
-    assert not is_alive(forked)
-
-
-def test_they_end_with_a_command_that_is_killed(server: RedisServer, tmp_path: Path) -> None:
-    """The watchdog knows those that were forked, too."""
-    program = (
-        "import sys, time; from pathlib import Path; from crawler.launch.preload import *;"
-        "children = Children(5.0); begun = PreloadedWorker(children).begin(2);"
-        "print(*[process.pid for process in begun], flush=True); time.sleep(600)"
-    )
-    command = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert command.stdout is not None
-    with command.stdout:
-        pids = list(map(int, command.stdout.readline().split()))
-        assert len(pids) == 2
-        assert eventually(lambda: live_workers() == 2)
-        command.kill()
-        command.wait()
-    assert eventually(lambda: not any(map(is_alive, pids)))
-
-
-def test_where_processes_cannot_be_adopted_only_the_first_was_loaded_early(
-    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_forked_workers_are_children_with_a_group_of_their_own_and_end_with_the_command(
+    command: subprocess.Popen[bytes],
 ) -> None:
-    monkeypatch.setattr("crawler.launch.preload.adopts_orphans", lambda: False)
-    children = Children(STOP_TIMEOUT_S)
-    preloaded = PreloadedWorker(children)
-    with Workers(
-        2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
-    ):
-        assert eventually(lambda: live_workers() == 2)
-        assert [pid for pid in registered() if was_loaded_early(pid)] == [preloaded.pid]
-
-
-def test_one_that_is_not_wanted_ends(server: RedisServer, tmp_path: Path) -> None:
-    children = Children(STOP_TIMEOUT_S)
-    preloaded = PreloadedWorker(children)
-    with Workers(
-        0, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
-    ):
-        assert eventually(lambda: not is_alive(preloaded.pid))
-    assert live_workers() == 0
+    pids = registered()
+    assert pids < descendants(command.pid)
+    assert {os.getpgid(pid) for pid in pids} == pids
+    command.communicate(timeout=20)
+    assert not any(map(is_alive, pids))
+    assert registered() == set()
 
 
 @pytest.mark.long
-def test_one_that_died_while_it_was_loaded_is_replaced(server: RedisServer, tmp_path: Path) -> None:
-    children = Children(STOP_TIMEOUT_S)
-    preloaded = PreloadedWorker(children)
-    os.kill(preloaded.pid, signal.SIGKILL)
-    assert eventually(lambda: not is_alive(preloaded.pid))
-    with Workers(
-        1, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
-    ):
-        assert eventually(lambda: live_workers() == 1)
+def test_a_forked_worker_is_replaced_when_it_is_killed(command: subprocess.Popen[bytes]) -> None:
+    killed, other = registered()
+    os.kill(killed, signal.SIGKILL)
+    assert eventually(lambda: bool(registered() - {killed, other}))
+    command.communicate(timeout=20)
+    assert not is_alive(other)
+
+
+def test_forked_workers_end_with_a_command_that_is_killed(command: subprocess.Popen[bytes]) -> None:
+    """They hold no pipe that would make them owners of themselves."""
+    pids = registered()
+    command.kill()
+    command.wait()
+    assert eventually(lambda: not any(map(is_alive, pids)))

@@ -10,7 +10,7 @@ from crawler.core.installation.deployment import (
     Phase,
     phase,
 )
-from crawler.launch.preload import STOP_TIMEOUT_S
+from crawler.launch.workers import STOP_TIMEOUT_S
 from settings import base
 
 
