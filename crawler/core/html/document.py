@@ -68,6 +68,8 @@ MAX_COPIES = 500_000
 _FEW_TAGS = 2000  # even if they are nothing else
 _PART = 256 * 1024  # bytes
 
+_GROWING = ((b"&nGt;", "\u226b\u20d2".encode()), (b"&nLt;", "\u226a\u20d2".encode()))
+
 _STRUCTURE_BEGUN = (
     rb"</?(?!(?:a|area|base|frame|frameset|iframe|link|meta|script|style|template|textarea|title)[\s/>])[a-zA-Z]"
 )
@@ -156,7 +158,7 @@ def document_of(html: str | bytes) -> Document:
     attributes is dropped, and all unused attributes of a page with too many attribute names, and all null bytes if
     there are more than MAX_NULS.
     """
-    whole = html.encode("utf-8", "replace") if isinstance(html, str) else html
+    whole = _without_overflow(html.encode("utf-8", "replace") if isinstance(html, str) else html)
     if b"\0" in whole and whole.count(b"\0") > MAX_NULS:  # to count takes thirty times as long
         whole = whole.replace(b"\0", b"")
     tags = whole.count(b"<") if len(whole) > 6 * _FEW_TAGS else 0
@@ -168,6 +170,15 @@ def document_of(html: str | bytes) -> Document:
         bounded = _STYLED.sub(rb"<\1>", whole)
     bounded = few(_uncrowded(bounded))
     return _parsed(bounded, is_whole=bounded is whole)
+
+
+def _without_overflow(html: bytes) -> bytes:
+    """The page with two character references decoded that become longer by that. The parser has no room for them: it
+    writes behind the end of a buffer, which ends the process or worse."""
+    for reference, text in _GROWING:
+        if reference in html:
+            html = html.replace(reference, text)
+    return html
 
 
 def _parsed(html: bytes, *, is_whole: bool, is_cut: bool = False) -> Document:

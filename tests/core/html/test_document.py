@@ -1,9 +1,13 @@
 """The quick checks of a page before it is parsed find whatever the exact and slow ones find."""
 
+from html.entities import html5
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
+from crawler.core.html import document
 from crawler.core.html.document import (
     _LEFT_OPEN,
     _MAY_BE_CROWDED,
@@ -68,3 +72,27 @@ def test_a_long_tag_is_found_wherever_it_begins(before: int, missing: int) -> No
     tag = b"<a" + b" " * (2 * MAX_ATTRIBUTES - 2 - missing)
     for around in (b">" * before, (b"x" * 999 + b">") * (before // 1000) + b">" * (before % 1000)):
         assert _may_be_crowded(around + tag + b">" + around) is (not missing)
+
+
+GROWING = [name for name, text in html5.items() if len(text.encode()) > len(f"&{name}")]
+
+
+def test_two_character_references_become_longer() -> None:
+    assert sorted(GROWING) == ["nGt;", "nLt;"]
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_the_parser_gets_no_reference_that_it_has_no_room_for(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[bytes] = []
+
+    def parser(html: bytes) -> LexborHTMLParser:
+        parsed.append(html)
+        return LexborHTMLParser(html)
+
+    monkeypatch.setattr(document, "LexborHTMLParser", parser)
+    page = f"<p title='&{name}'>&{name} &amp;{name} &gt;" * 10_000
+    tree = document_of(page).tree
+    assert tree.body is not None
+    assert f"&{name}".encode() not in parsed[0].replace(b"&amp;", b"")
+    assert tree.body.text() == f"{html5[name]} &{name} >" * 10_000
+    assert tree.body.first_child.attributes["title"] == html5[name]  # type: ignore[union-attr]  # it has one
