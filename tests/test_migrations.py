@@ -24,7 +24,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.launch.services import apply_migrations
 from crawler.models import Crawl, Page
-from crawler.storage.database import is_behind
+from crawler.storage.database import is_behind, migration_files
 from tests.postgresql import PostgresStack
 from tests.stack import OWN_WORKER, Stack
 
@@ -415,6 +415,10 @@ def migrate_to(name: str | None = None) -> None:
     loader = executor.loader
     last = loader.graph.leaf_nodes("crawler")
     executor.migrate([("crawler", loader.get_migration_by_prefix("crawler", name).name)] if name else last)
+
+
+def test_the_files_of_migrations_are_those_that_django_finds() -> None:
+    assert migration_files() == set(MigrationLoader(None).disk_migrations)
 
 
 @pytest.mark.django_db

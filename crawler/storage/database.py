@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import Any
 from uuid import UUID
 
@@ -15,8 +17,8 @@ from django.db import Error as DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.db.backends.utils import CursorWrapper
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.models.signals import post_migrate, pre_migrate
 
 from crawler.core.errors import NotUpgradable
@@ -28,9 +30,26 @@ LAST_BEFORE_SQUASH = "48ccb13"  # the commit that has each replaced migration as
 
 def is_behind(connection: BaseDatabaseWrapper) -> bool:
     """Whether there are migrations to apply. Raises NotUpgradable, and the database's errors."""
+    if migration_files() <= MigrationRecorder(connection).applied_migrations().keys():
+        return False  # decided without importing them, which each start of a process would pay for
+    from django.db.migrations.executor import MigrationExecutor  # seldom needed, and slow to import
+
     executor = MigrationExecutor(connection)
     _refuse_partly_replaced(executor.loader)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def migration_files() -> set[tuple[str, str]]:
+    """App and name of each migration that Django would find."""
+    packages = {app.label: MigrationLoader.migrations_module(app.label)[0] for app in apps.get_app_configs()}
+    specs = {label: find_spec(name) for label, name in packages.items() if name}
+    folders = {label: spec.submodule_search_locations or () for label, spec in specs.items() if spec}
+    return {
+        (label, module.name)
+        for label, folder in folders.items()
+        for module in iter_modules(folder)
+        if not module.ispkg and module.name[0] not in "_~"
+    }
 
 
 @contextmanager
