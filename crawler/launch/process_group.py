@@ -147,8 +147,7 @@ class Children:
         deadline = time.monotonic() + self._grace
         for process in self._processes:
             watchdog.send(process.pid, signal.SIGTERM)
-        while any(_lives(process) for process in self._processes) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        watchdog.wait_until(lambda: not any(_lives(process) for process in self._processes), deadline)
         for process in tuple(self._processes):
             watchdog.send(process.pid, signal.SIGKILL)
             process.wait()
