@@ -31,7 +31,6 @@ from crawler.core.errors import BadInput
 from crawler.core.installation import redis_url as redis_url_rules
 from crawler.core.installation.deployment import is_guarded
 from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy, parse_ports
-from crawler.redis_client import UNGUARDED_HINT
 
 FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
@@ -172,6 +171,8 @@ def require_redis_password(url: str) -> None:
             "REDIS_URL is not set. Production requires it, such as redis://:PASSWORD@127.0.0.1:6379/0."
         )
     if not is_guarded(url):
+        from crawler.redis_client import UNGUARDED_HINT  # with it all of redis-py, which must not delay other starts
+
         raise ImproperlyConfigured(f"REDIS_URL has no password, which production requires. {UNGUARDED_HINT}")
 
 

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, cast
 from crawler.management import usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.launch.embedded_redis import RedisServer
     from crawler.launch.process_group import Child, Children
 
 
@@ -42,32 +45,45 @@ def main(arguments: list[str]) -> int:
 
 
 def run(arguments: list[str], options: Namespace) -> None:
-    """1. Database, Redis. 2. Workers, if none are running; they are forked here. 3. Crawl. `options`: the arguments,
-    which can be used.
+    """1. Redis, while modules are imported. 2. Database. 3. Workers, if none are running; they are forked here.
+    4. Crawl. `options`: the arguments, which can be used.
 
     Raises SystemExit when the command does.
     """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+    from crawler.launch.embedded_redis import EarlyStart, RedisServer
+    from settings import environment
+
+    environment.keep_files_private()
+    given = environment.given_redis_url()
+    if given:
+        with_redis(arguments, options, lambda: RedisServer(given, owned=False))
+        return
+    with EarlyStart(environment.data_dir()) as starting:
+        with_redis(arguments, options, starting.server)
+
+
+def with_redis(arguments: list[str], options: Namespace, server: Callable[[], RedisServer]) -> None:
+    """`run` from its second step on."""
     import django
 
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     django.setup()
     from crawler import clock, conf
     from crawler.core.options.catalogue import CrawlOptions
     from crawler.core.politeness.host_rules import chosen_delay
     from crawler.core.protocol.lanes import lanes
     from crawler.launch.autoscale import useful_workers
-    from crawler.launch.services import apply_migrations, ensure_redis
+    from crawler.launch.services import apply_migrations, checked
     from crawler.launch.workers import Workers, usual_range
     from crawler.queueing.workers import capacity, live_workers
     from crawler.redis_client import CONNECTION_CLASS
-    from settings.environment import given_redis_url
 
     own = () if options.detach else lanes()[1:]
     chosen = [lane for lane in own if lane.is_chosen(cast(CrawlOptions, options))]  # it has them by name
     for lane in chosen:
         lane.require()
     apply_migrations()
-    with ensure_redis(conf.data_dir(), given_redis_url()) as redis:
+    with checked(server()) as redis:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
         os.environ["RQ_CONNECTION_CLASS"] = CONNECTION_CLASS
         if options.detach:

@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from enum import Enum
@@ -106,6 +107,41 @@ def use_embedded(data_dir: Path, *, program: Path | None = None, timeout: float 
             return _start(data_dir, program, timeout)
     except OSError as error:
         raise ServiceDown(f"Redis cannot store its data in {directory} ({error.strerror or error}).") from None
+
+
+class EarlyStart:
+    """`use_embedded` in a thread, while this process imports modules. The server is closed with this context."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self._server: RedisServer | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._start, name="redis")
+
+    def server(self) -> RedisServer:
+        """The server, once it is ready; the thread has ended then. Raises what `use_embedded` does."""
+        self._thread.join()
+        if self._server is None:
+            assert self._error is not None  # noqa: S101 (the thread ends with one of the two)
+            raise self._error
+        return self._server
+
+    def _start(self) -> None:
+        try:
+            self._server = use_embedded(self._data_dir)
+        except BaseException as error:  # noqa: BLE001 (raised again by `server`)
+            self._error = error
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.join()
+        if self._server:
+            self._server.close()
 
 
 def find_program(path: str) -> Path | None:

@@ -21,7 +21,11 @@ from crawler.storage.database import is_behind
 def ensure_redis(data_dir: Path, given: str | None, *, timeout: float = STARTUP_TIMEOUT_S) -> RedisServer:
     """A Redis that answers and is new enough: that of the URL that the user has `given`, else the embedded one of this
     data folder. Raises ServiceDown with a hint. The database has its tables."""
-    server = RedisServer(given, owned=False) if given else use_embedded(data_dir, timeout=timeout)
+    return checked(RedisServer(given, owned=False) if given else use_embedded(data_dir, timeout=timeout))
+
+
+def checked(server: RedisServer) -> RedisServer:
+    """The server, if it answers and is new enough. Raises ServiceDown with a hint. The database has its tables."""
     try:
         _check(server)
     except BaseException:

@@ -14,7 +14,7 @@ import redis
 
 from crawler.core.errors import ServiceDown
 from crawler.launch import embedded_redis
-from crawler.launch.embedded_redis import RedisServer, SocketState, find_program, probe, use_embedded
+from crawler.launch.embedded_redis import EarlyStart, RedisServer, SocketState, find_program, probe, use_embedded
 from crawler.launch.process_group import Children
 from settings.environment import embedded_socket
 from tests.conftest import redis_binary
@@ -78,6 +78,21 @@ def test_it_listens_on_a_socket_of_the_data_folder_alone(tmp_path: Path) -> None
 
 def _parts(server: RedisServer) -> dict[str, object]:
     return {name: getattr(server, name) for name in ("_data_dir", "_children", "_share")}
+
+
+def test_one_that_is_started_early_is_closed_with_its_context(tmp_path: Path) -> None:
+    with EarlyStart(tmp_path) as starting:
+        assert client(starting.server()).ping()
+    assert probe(embedded_socket(tmp_path)) is SocketState.NOTHING
+
+
+def test_an_early_start_that_fails_says_why_when_the_server_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _package_on_the_import_path(tmp_path, monkeypatch, "", with_program=False)
+    monkeypatch.setenv("PATH", without_redis(tmp_path))
+    with EarlyStart(tmp_path) as starting, pytest.raises(ServiceDown, match="apt install redis-server"):
+        starting.server()
 
 
 def test_two_data_folders_have_a_server_each(tmp_path: Path) -> None:
