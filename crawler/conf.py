@@ -29,6 +29,11 @@ def http_client() -> str:
     return str(settings.CRAWLER_HTTP_CLIENT)
 
 
+def speedups() -> bool:
+    """Whether pages are read by the compiled reader, where it was built."""
+    return bool(settings.CRAWLER_SPEEDUPS)
+
+
 def client_certificates() -> Mapping[str, str]:
     """Host to the PEM file with the certificate and key that it is shown."""
     certificates: Mapping[str, str] = settings.CRAWLER_CLIENT_CERTIFICATES

@@ -114,10 +114,11 @@ class PageFetcher:
             if (ended := steps.first("received", visit)) is not None:
                 return ended
             visit.html = html_of(task, visit.shown)
-            visit.document = document_of(visit.html) if visit.html is not None else None
+            visit.document = document_of(visit.html) if steps.read_document and visit.html is not None else None
             if (ended := steps.first("parsed", visit)) is not None:
                 return ended
-            visit.result = self._result_of(task, visit.shown, visit.fetched_at, visit.requests, visit.document)
+            page = visit.document or visit.html
+            visit.result = self._result_of(task, visit.shown, visit.fetched_at, visit.requests, page)
             for finish in steps.finish:
                 finish(visit)
             return visit.result
@@ -164,6 +165,7 @@ class _Steps:
             name: those_with(name) for name in ("received", "parsed")
         }
         self.finish: list[Callable[[Visit], None]] = those_with("finish")
+        self.read_document = any(step.reads_document for step in steps)
         self.wants = next((step.wants for step in steps if step.wants is not None), is_html)
 
     def around(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from crawler import conf
 from crawler.core.html import charsets, link_codec, links
 from crawler.core.html.document import MOST_TAGS, Document
 from crawler.core.html.links import LinksCut
 from crawler.core.html.page_metadata import HrefFault, HrefProblem, PageMetadata, directives_of
+from crawler.core.html.page_reader import read_page
 from crawler.core.pages.cache_policy import is_unchanged
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.protocol.messages import SITEMAP, PageResult, PageTask
@@ -51,15 +53,14 @@ def result_of(
     fetched: FetchResult,
     fetched_at: float,
     requests_before: int = 0,
-    document: Document | None = None,
+    html: bytes | Document | None = None,
     *,
     sketches: bool = False,
     robots_token: str = "",
 ) -> PageResult:
-    """The result of a page, with links and metadata if it is HTML (`document`, if parsed already); with `sketches`
+    """The result of a page, with links and metadata if it is HTML (`html`, if read or parsed already); with `sketches`
     also the simhash of its text. `robots_token` is the crawler's name in directives."""
-    html = document or html_of(task, fetched)
-    page = links.extract(html, task.url, sketches=sketches) if html is not None else links.NOTHING
+    page = _page_of(html or html_of(task, fetched), task.url, sketches)
     redirect_to = ""
     if fetched.outcome is Outcome.REDIRECT and fetched.location:
         redirect_to = normalise(fetched.location, task.url) or ""
@@ -100,6 +101,14 @@ def _with_malformed(page: links.PageContent) -> PageMetadata:
 
 def _words_of(problem: HrefProblem) -> str:
     return _MALFORMED[problem.fault] + problem.scheme + " (it is the base of the page's links)" * problem.is_base
+
+
+def _page_of(html: bytes | Document | None, url: str, sketches: bool) -> links.PageContent:
+    if html is None:
+        return links.NOTHING
+    if isinstance(html, Document):
+        return links.extract(html, url, sketches=sketches)
+    return read_page(html, url, sketches=sketches, compiled=conf.speedups())
 
 
 def _redirect_error(fetched: FetchResult, redirect_to: str) -> str:

@@ -57,8 +57,8 @@ class Visit:
     requests: int  # sent before the page's own, for robots.txt
     sent: FetchResult | None = None  # the response
     shown: FetchResult | None = None  # what became of it, such as the DOM that scripts made
-    document: Document | None = None  # of `shown`; None: it is not HTML, or no success
-    html: bytes | None = None  # the same in UTF-8
+    html: bytes | None = None  # of `shown`, in UTF-8; None: it is not HTML, or no success
+    document: Document | None = None  # the same; None: no step of the crawl reads it
     result: PageResult | None = None
     exchanges: Sequence[RecordedExchange] = ()  # besides the page's own, for an archive
     pictures: dict[str, bytes | str] = field(default_factory=dict)  # content format -> image, or why there is none
@@ -100,6 +100,7 @@ class PageStep:
     """
 
     stage: ClassVar[Stage]
+    reads_document: ClassVar[bool] = True  # False: it needs no `Visit.document`, and parses the page itself if it must
     wants: Wants | None = None  # the bodies to read; None = HTML only
 
     @classmethod
@@ -126,7 +127,7 @@ class PageStep:
         raise NotImplementedError
 
     def parsed(self, visit: Visit) -> PageResult | None:
-        """`document` is there. Also called for sitemaps and pages without one."""
+        """`html` and `document` are there. Also called for sitemaps and pages without one."""
         raise NotImplementedError
 
     def finish(self, visit: Visit) -> None:

@@ -1,6 +1,7 @@
 """Starting the project on one machine: what `bin/crawl`, `bin/up` and `bin/test` do.
 
 install        .venv and the pinned packages (needs only the standard library)
+speedups       compiles the page reader (needs only the standard library)
 services       the Redis to use: the one that the user names, or the embedded one; migrations
 embedded_redis the Redis server of a data folder
 rq_environment gives `rq` and `rq-dashboard` this installation's Redis

@@ -68,8 +68,16 @@ def install(root: Path, requirements: str, checksum: str) -> int:
         _say("The packages could not be installed; pip's output is above. The next start tries again.")
         return 1
     write_startup_file(packages(folder, _version(folder)))
+    _build_speedups(folder, root)
     stamp.write_text(_state(folder, checksum, root) + "\n")
     return 0
+
+
+def _build_speedups(folder: Path, root: Path) -> None:
+    """Compile what makes workers faster. It says itself what came of it."""
+    script = root / "crawler" / "launch" / "speedups.py"
+    if script.exists():
+        subprocess.run([_python(folder), "-I", script, root], check=False)
 
 
 def _run_pip(folder: Path, requirements: Path) -> tuple[int, str]:

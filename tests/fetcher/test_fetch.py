@@ -19,6 +19,7 @@ from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.crawls.reconcile import reconcile, scan
 from crawler.crawls.start import start_crawl
+from crawler.fetcher import page_result
 from crawler.fetcher.loop import connection_pool, fetch
 from crawler.fetcher.session import MIN_WAITING_BATCHES, FetchSession
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
@@ -92,14 +93,14 @@ PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty"
 
 @pytest.mark.site(PAGES)
 def test_an_internal_error_costs_one_page_and_is_logged(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    extract = links.extract
+    read_page = page_result.read_page
 
-    def faulty(html: str, url: str, *, sketches: bool = False) -> links.PageContent:
+    def faulty(html: bytes, url: str, **more: bool) -> links.PageContent:
         if url.endswith("/faulty"):
             raise ZeroDivisionError("a fault")
-        return extract(html, url, sketches=sketches)
+        return read_page(html, url, **more)
 
-    monkeypatch.setattr(links, "extract", faulty)
+    monkeypatch.setattr(page_result, "read_page", faulty)
     bench.start()
     bench.work()
     assert bench.state() == "finished"
@@ -116,7 +117,7 @@ def test_a_line_about_a_fault_says_which_crawl_batch_and_page_it_is_about(
     def faulty(*args: Any) -> None:
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(links, "extract", faulty)
+    monkeypatch.setattr(page_result, "read_page", faulty)
     batch = handed_out(bench)
     fetch(batch)
     (said,) = [record for record in caplog.records if record.exc_info]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.fuzz import readers, seeds, tokens
+from tests.fuzz import readers, scanned, seeds, tokens
 from tests.fuzz.growth import FLOOR
 from tests.fuzz.readers import MEGABYTE
 
@@ -26,6 +26,7 @@ PARSERS = {
     for parser in (
         Parser("url", readers.read_url, seeds.URLS, tokens.URLS),
         Parser("page", readers.read_page, seeds.PAGES, tokens.HTML, longest=4 * MEGABYTE),
+        Parser("scanned", readers.read_scanned, (*scanned.CLEAN, *seeds.PAGES), (*scanned.PIECES, *tokens.HTML)),
         Parser("forms", readers.read_forms, seeds.PAGES, tokens.HTML),
         Parser("text", readers.read_text, seeds.PAGES, tokens.HTML, longest=2 * MEGABYTE),
         Parser("markdown", readers.read_markdown, seeds.PAGES, tokens.HTML, most=4.0),

@@ -51,6 +51,7 @@ from crawler.http.errors import FetchError
 from crawler.http.warc_record import RecordingParser, recorded
 from crawler.reports.extraction_text import note_of
 from crawler.storage.content import warc
+from tests.compiled import needs_it, read_both
 from tests.fuzz import seeds
 
 MEGABYTE = 1_000_000
@@ -123,6 +124,13 @@ def read_page(data: bytes) -> None:
     holds(set(page.rels) <= set(page.links), "a rel belongs to no link")
     msgspec.json.encode(PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, title=page.title, links=page.links))
     page_metadata.directives_of(page.metas, (), "examplebot")
+
+
+def read_scanned(data: bytes) -> None:
+    """Skips the test where the scanner cannot be compiled."""
+    needs_it()
+    both = read_both(charsets.utf_8(data), HERE)
+    holds(both is None or both[0] == both[1], "the scan of a page and its tree differ")
 
 
 def read_forms(data: bytes) -> None:

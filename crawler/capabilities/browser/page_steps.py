@@ -175,17 +175,20 @@ class NoteShellStep(PageStep):
     """Notes pages that need their scripts, in a crawl that renders none: it gives a hint then."""
 
     stage = Stage.READ
+    reads_document = False
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
         return cls() if RenderOptions.of(context.policy).render == NEVER else None
 
     def finish(self, visit: Visit) -> None:
-        """The tree has lost its scripts by now, so the few pages that say little are parsed once more."""
+        """A tree that is there has lost its scripts by now, so the few pages that say little are parsed once more."""
         result, document, html = visit.result, visit.document, visit.html
-        if result is None or document is None or html is None or len(result.links) > shells.FEW_LINKS:
+        if result is None or html is None or len(result.links) > shells.FEW_LINKS:
             return
-        if shells.says_little(document) and (why := shells.reason(document_of(html))):
+        if document is not None and not shells.says_little(document):
+            return
+        if why := shells.reason(document_of(html)):
             visit.result = msgspec.structs.replace(result, **NEEDS_SCRIPTS.given(why))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import re2
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 # Attribute names. The parser keeps each in a table made for hundreds: a hundred thousand names take seconds, a million
 # minutes.
@@ -60,12 +60,12 @@ MAX_TAGS = 20_000
 MOST_TAGS = 100_000  # kept of an extreme page; each takes up to 700 bytes of memory
 MAX_NULS = 10_000  # if a page has more, all are removed: the parser needs 16 bytes for each
 MAX_ATTRIBUTES = 1000
-_ATTRIBUTES_UNCHECKED_BELOW = 100_000  # bytes; a shorter page has too few attributes to matter
+ATTRIBUTES_UNCHECKED_BELOW = 100_000  # bytes; a shorter page has too few attributes to matter
 
 # An unclosed <i a=1> is copied into every later paragraph, unless its attributes equal those of an earlier <i>: ten
 # thousand of each, in 140 kB, would be 50 million elements in 18 GB.
 MAX_COPIES = 500_000
-_FEW_TAGS = 2000  # even if they are nothing else
+FEW_TAGS = 2000  # even if they are nothing else
 _PART = 256 * 1024  # bytes
 
 _GROWING = ((b"&nGt;", "\u226b\u20d2".encode()), (b"&nLt;", "\u226a\u20d2".encode()))
@@ -137,7 +137,18 @@ _MAY_BE_CROWDED = re2.compile(
 _QUOTED_TAG_END = re2.compile(rb"""=\s*(?:"[^">]*>|'[^'>]*>)""", _BYTES)
 
 
-Element = tuple[LexborNode, str | None]
+class HasAttributes(Protocol):
+    """An element of a tree, or of a page that was scanned."""
+
+    @property
+    def attributes(self) -> Mapping[str, str | None]: ...
+
+    @property
+    def attrs(self) -> Any: ...  # the same; in a tree it takes less time to read one of them
+
+
+Node = TypeVar("Node", bound=HasAttributes)
+Element = tuple[Node, str | None]
 """An element and its tag in lower case, which takes as long to read as a short text."""
 
 
@@ -161,14 +172,11 @@ def document_of(html: str | bytes) -> Document:
     whole = _without_overflow(html.encode("utf-8", "replace") if isinstance(html, str) else html)
     if b"\0" in whole and whole.count(b"\0") > MAX_NULS:  # to count takes thirty times as long
         whole = whole.replace(b"\0", b"")
-    tags = whole.count(b"<") if len(whole) > 6 * _FEW_TAGS else 0
+    tags = _tags(whole)
     if tags > MAX_TAGS:
         kept, is_cut = _beginning(_without_structure(whole))
         return _parsed(few(_uncrowded(kept)), is_whole=False, is_cut=is_cut)
-    bounded = whole
-    if tags > _FEW_TAGS and _left_open(whole) * tags > MAX_COPIES:
-        bounded = _STYLED.sub(rb"<\1>", whole)
-    bounded = few(_uncrowded(bounded))
+    bounded = _bounded(whole, tags)
     return _parsed(bounded, is_whole=bounded is whole)
 
 
@@ -181,11 +189,29 @@ def _without_overflow(html: bytes) -> bytes:
     return html
 
 
+def is_parsed_whole(html: bytes) -> bool:
+    """Whether `document_of` parses this page, which has no null byte, as it is."""
+    tags = _tags(html)
+    return tags <= MAX_TAGS and _bounded(html, tags) is html
+
+
+def _tags(html: bytes) -> int:
+    """0 = there are few."""
+    return html.count(b"<") if len(html) > 6 * FEW_TAGS else 0
+
+
+def _bounded(html: bytes, tags: int) -> bytes:
+    """The page without what takes the parser too long; the page itself if there is nothing."""
+    if tags > FEW_TAGS and _left_open(html) * tags > MAX_COPIES:
+        html = _STYLED.sub(rb"<\1>", html)
+    return few(_uncrowded(html))
+
+
 def _parsed(html: bytes, *, is_whole: bool, is_cut: bool = False) -> Document:
     return Document(LexborHTMLParser(html), is_whole, is_cut, len(html))
 
 
-def attribute(node: LexborNode, name: str) -> str:
+def attribute(node: HasAttributes, name: str) -> str:
     """The attribute's value; "" when there is none, or it is written without one."""
     value: str | None = node.attrs.get(name)
     return value or ""
@@ -206,7 +232,7 @@ def _beginning(html: bytes) -> tuple[bytes, bool]:
 
 def _uncrowded(html: bytes) -> bytes:
     """The page without crowded tags; the page itself when there are none."""
-    if len(html) <= _ATTRIBUTES_UNCHECKED_BELOW or not _may_be_crowded(html):
+    if len(html) <= ATTRIBUTES_UNCHECKED_BELOW or not _may_be_crowded(html):
         return html
     uncrowded = _CROWDED_TAG.sub(lambda tag: b"" if tag["kept"] is None else tag[0], html)
     return html if len(uncrowded) == len(html) else uncrowded

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.html import page_metadata
-from crawler.core.html.document import Document, Element, attribute, collapsed, document_of
+from crawler.core.html.document import Document, Element, Node, attribute, collapsed, document_of
 from crawler.core.html.link_codec import NO_OCCURRENCES, Occurrences
 from crawler.core.html.page_metadata import (
     MAX_HREF,
@@ -25,6 +25,7 @@ from crawler.core.html.page_metadata import (
     problem_of,
     rel_of,
 )
+from crawler.core.html.scanned_page import ScannedElement, ScannedPage
 from crawler.core.urls.normalise import linker, normalise
 
 MAX_LINKS = 20_000  # targets of one page; further ones are dropped
@@ -105,6 +106,19 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
     return PageContent(title, links, found.occurrences, rels, metas, facts, cut, tuple(broken.links))
 
 
+def read_scanned(page: ScannedPage, url: str) -> PageContent | None:
+    """What `extract` returns for a page that was scanned; None if that needs the tree: the page has malformed links, or
+    too many."""
+    broken = _MalformedLinks()
+    base, metas = _base_and_metas(((element, element.tag) for element in page.elements), url, broken)
+    found = None if broken.number else _ScannedLinks(page, base).read()
+    if found is None:
+        return None
+    title = next((element.text for element in page.elements if element.tag == "title"), "")
+    facts = page_metadata.facts_of_scanned(page, metas, base, url)
+    return PageContent(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, facts)
+
+
 def with_links(page: PageContent, urls: Sequence[str]) -> PageContent:
     """The same page with further links, which have no text."""
     new = [url for url in dict.fromkeys(urls) if url not in set(page.links)]
@@ -138,7 +152,7 @@ class _MalformedLinks:
 
 
 def _base_and_metas(
-    elements: Iterable[Element], url: str, broken: _MalformedLinks
+    elements: Iterable[Element[Node]], url: str, broken: _MalformedLinks
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The base of the page's links, and its meta elements by name."""
     base: str | None = None
@@ -220,7 +234,9 @@ class _Targets:
         return place
 
 
-def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _MalformedLinks) -> _LinkTargets:
+def _links_of(
+    elements: Iterable[Element[LexborNode]], base: str, reader: _Reader, broken: _MalformedLinks
+) -> _LinkTargets:
     """Every link among these elements; malformed ones are added to `broken`."""
     targets = _Targets(base)
     places, texts, rels = list[int](), list[str](), dict[int, str]()
@@ -261,6 +277,62 @@ def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _
     if len(texts) > MAX_LINKS and sum(map(len, texts)) > MAX_WORDS:
         texts, cut = _bounded(texts), cut or LinksCut.ANCHOR_TEXTS
     return _LinkTargets(targets.urls, Occurrences(places, texts, rels), cut)
+
+
+class _ScannedLinks:
+    """The links of a page that was scanned. Those of <a> are read many at a time, between two other links."""
+
+    def __init__(self, page: ScannedPage, base: str) -> None:
+        self._page, self._targets = page, _Targets(base)
+        self._known: list[int] = []  # reference -> its place
+        self._places, self._texts, self._rels = list[int](), list[str](), dict[int, str]()
+
+    def read(self) -> _LinkTargets | None:
+        """None if one is malformed, or there are too many. A page that was scanned has at most MAX_LINKS."""
+        at = 0
+        for element in self._page.elements:
+            written = _reference_in(element.tag, element.attributes)
+            if written is None:
+                continue
+            self._read_anchors(at, element.position)
+            at = element.position
+            self._read_other(written, element)
+        self._read_anchors(at, len(self._page.numbers))
+        if self._targets.problems or self._targets.cut:
+            return None
+        return _LinkTargets(self._targets.urls, Occurrences(self._places, self._texts, self._rels), None)
+
+    def _read_other(self, written: str, element: ScannedElement) -> None:
+        begun, mark, _ = written.partition("#")
+        place = self._targets.place_of(begun + mark)
+        if place < 0:
+            return
+        rel = rel_of(attribute(element, "rel")) if element.tag in _WITH_REL else ""
+        if rel:
+            self._rels[len(self._places)] = rel
+        self._places.append(place)
+        self._texts.append(element.text)
+
+    def _read_anchors(self, begin: int, end: int) -> None:
+        if begin == end:
+            return
+        numbers, texts, known = self._page.numbers[begin:end], self._page.texts[begin:end], self._known
+        known.extend(map(self._targets.place_of, self._page.references[len(known) : max(numbers) + 1]))
+        places = [known[number] for number in numbers]
+        rels = self._rels_between(begin, end)
+        if min(places) < 0:  # not all are links to pages
+            kept = [at for at, place in enumerate(places) if place >= 0]
+            places, texts = [places[at] for at in kept], [texts[at] for at in kept]
+            rels = {new: rels[at] for new, at in enumerate(kept) if at in rels}
+        self._rels.update((len(self._places) + at, rel) for at, rel in rels.items())
+        self._places += places
+        self._texts += texts
+
+    def _rels_between(self, begin: int, end: int) -> dict[int, str]:
+        """The rels of these links, counted from the first of them."""
+        written = self._page.rels
+        among = written if len(written) < end - begin else range(begin, end)  # all parts together take linear time
+        return {at - begin: rel for at in among if begin <= at < end and at in written and (rel := rel_of(written[at]))}
 
 
 def _bounded(texts: list[str]) -> list[str]:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawler.core.html.document import Document, Element, attribute, collapsed
+from crawler.core.html.document import Document, Element, HasAttributes, Node, attribute, collapsed
+from crawler.core.html.scanned_page import ScannedElement, ScannedPage
 from crawler.core.html.simhash import MAX_WORDS, sketch_of, words_of
 from crawler.core.urls.normalise import normalise, resolve
 
@@ -123,6 +124,7 @@ MAX_HEADINGS = 20  # that are searched for text: they may be nested, and all con
 MAX_INSECURE = 20  # resources over plain HTTP that are listed
 MAX_ADDRESS = 2000  # characters of a loaded resource's address
 DIGEST_BYTES = 16
+_ASCII_BLANKS = bytes(range(0x09, 0x0E)) + bytes(range(0x1C, 0x21))  # that `str.strip` removes
 PIECE = 1024 * 1024  # bytes or characters; longer data is processed in ways that need less memory
 
 _UNSEEN = frozenset({"script", "style"})
@@ -130,8 +132,10 @@ _UNSEEN = frozenset({"script", "style"})
 AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
 """The elements that `facts_of` needs besides those with links."""
 
-_SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
-_INSECURE = f"[src^='http:' i]:is({_SOURCES}), object[data^='http:' i], link[rel~='stylesheet' i][href^='http:' i]"
+_SOURCES = ("img", "script", "iframe", "audio", "video", "source", "track", "embed", "input")
+_INSECURE = (
+    f"[src^='http:' i]:is({', '.join(_SOURCES)}), object[data^='http:' i], link[rel~='stylesheet' i][href^='http:' i]"
+)
 
 
 class PageMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -157,7 +161,7 @@ NOTHING = PageMetadata()
 
 def facts_of(
     document: Document,
-    at_large: Sequence[Element],
+    at_large: Sequence[Element[LexborNode]],
     metas: Iterable[tuple[str, str]],
     base: str,
     url: str,
@@ -175,7 +179,6 @@ def facts_of(
        (https://www.w3.org/TR/mixed-content/).
     4. With `sketches` the words of the visible text are counted and hashed, see `core.html.simhash`.
     """
-    canonicals = [node for node, tag in at_large if tag == "link" and "canonical" in _words(attribute(node, "rel"))]
     headings = [node for node, tag in at_large if tag == "h1"]
     unseen = [node for node, tag in at_large if tag in _UNSEEN]
     page = document.tree
@@ -183,17 +186,41 @@ def facts_of(
     text = _visible_text(document, unseen)
     digest = _digest(text)
     spoken, count = words_of(page.body.text(separator=" "), MAX_WORDS) if sketches and page.body else (None, None)
+    canonical, canonicals = _canonical_of(at_large, base)
     return PageMetadata(
         description=_description(metas),
         h1=_first_words(headings[:MAX_HEADINGS]),
         h1_count=len(headings) if document.is_whole else None,
-        canonical=(normalise(attribute(canonicals[0], "href"), base) or "") if canonicals else "",
-        canonicals=len(canonicals),
+        canonical=canonical,
+        canonicals=canonicals,
         digest=digest,
         insecure=insecure,
         words=count,
         sketch=sketch_of(spoken) if spoken else b"",
     )
+
+
+def facts_of_scanned(page: ScannedPage, metas: Iterable[tuple[str, str]], base: str, url: str) -> PageMetadata:
+    """The same metadata of a page that was scanned, without sketch."""
+    headings = [element.text for element in page.elements if element.tag == "h1"]
+    canonical, canonicals = _canonical_of(((element, element.tag) for element in page.elements), base)
+    return PageMetadata(
+        description=_description(metas),
+        h1=next(filter(None, headings[:MAX_HEADINGS]), ""),
+        h1_count=len(headings),
+        canonical=canonical,
+        canonicals=canonicals,
+        digest=_digest_of_bytes(page.body),
+        insecure=_addresses([element for element in page.elements if _is_insecure(element)])
+        if url.startswith("https:")
+        else (),
+    )
+
+
+def _canonical_of(at_large: Iterable[Element[Node]], base: str) -> tuple[str, int]:
+    """The first canonical address, and the number of its links."""
+    links = [node for node, tag in at_large if tag == "link" and "canonical" in _words(attribute(node, "rel"))]
+    return (normalise(attribute(links[0], "href"), base) or "") if links else "", len(links)
 
 
 def _description(metas: Iterable[tuple[str, str]]) -> str:
@@ -226,10 +253,36 @@ def _digest(text: str) -> bytes:
     return digest.digest()
 
 
+def _digest_of_bytes(text: bytes) -> bytes:
+    """The same of UTF-8 that may have white space around it."""
+    text = text.strip(_ASCII_BLANKS)
+    if text and (text[0] >= 0x80 or text[-1] >= 0x80):  # it may be other white space
+        text = text.decode("utf-8", "replace").strip().encode()
+    return blake2b(text, digest_size=DIGEST_BYTES).digest() if text else b""
+
+
 def _insecure(page: LexborHTMLParser) -> tuple[str, ...]:
+    return _addresses(page.css(_INSECURE))
+
+
+def _is_insecure(element: ScannedElement) -> bool:
+    """Whether _INSECURE selects this element of a page that was scanned."""
+    match element.tag:
+        case "link":
+            return "stylesheet" in _words(attribute(element, "rel")) and _is_http(attribute(element, "href"))
+        case "object":
+            return _is_http(attribute(element, "data"))
+        case _:
+            return element.tag in _SOURCES and _is_http(attribute(element, "src"))
+
+
+def _is_http(address: str) -> bool:
+    return address[:5].lower() == "http:"
+
+
+def _addresses(nodes: Iterable[HasAttributes]) -> tuple[str, ...]:
     found = dict.fromkeys(
-        (attribute(node, "href") or attribute(node, "src") or attribute(node, "data"))[:MAX_ADDRESS]
-        for node in page.css(_INSECURE)
+        (attribute(node, "href") or attribute(node, "src") or attribute(node, "data"))[:MAX_ADDRESS] for node in nodes
     )
     return tuple(found)[:MAX_INSECURE]
 

@@ -1,0 +1,85 @@
+"""What pages are made from that the page scanner reads, and what makes them odd."""
+
+_NAMES = (
+    "a | address | area | b | base | body | br | button | caption | center | code | col | colgroup | custom-x | "
+    "dd | desc | details | dialog | div | dl | dt | em | font | form | g | h1 | h2 | head | hr | html | i | "
+    "iframe | img | input | li | link | listing | meta | noembed | noframes | noscript | object | optgroup | "
+    "option | p | path | pre | rb | rp | rt | rtc | ruby | script | select | small | span | style | svg | table | "
+    "tbody | td | textarea | tfoot | th | thead | title | tr | tt | u | ul | xmp"
+)
+NAMES = tuple(_NAMES.split(" | "))
+
+CLEAN = (
+    b"<!DOCTYPE html><html><head><title>t &amp; u</title><meta name=description content='d'>"
+    b"<link rel=canonical href=/c></head><body><div><p>one <a href='x' rel=nofollow>two <b>three</b></a></p>"
+    b"<ul><li>a<li>b</ul><table><tr><td>x</td><th>y</th></tr></table><pre>\nq</pre><h1>head <i>x</i></h1></div></body>"
+    b"</html>",
+    b"<p>a<p>b<dl><dt>c<dd>d</dl><form><input><button>x</button></form><select><option>a<option>b</select>"
+    b"<svg><title>t</title><path d='x'/><g><path/></g></svg><a href=y><img src=z alt='w w'></a>",
+    b"<html><head><noscript><link rel=next href=a></noscript><style>x{}</style><script>if(a<b)</script></head><body>"
+    b"<textarea>\nx&lt;</textarea><iframe src=f>t</iframe><object data='http:x'><param></object><table>"
+    b"<caption>c</caption><colgroup><col></colgroup><thead><tr><th>1</thead><tbody><tr><td>2</table>",
+)
+
+_LINKS = (
+    b"<a href=q rel='ugc x'>",
+    b"<a href='x&amp;y' href=z>",
+    b'<a\nHREF="a\r\nb">',
+    b"<a =x href=k>",
+    b"<a/href=b/>",
+    b"<a href=http://[>",
+    b"<img alt=p>",
+    b"<img src='HTTP://x/' alt=q>",
+    b"<img alt>",
+    b"<link rel=stylesheet href=http:/s>",
+    b"<base href=/bb/>",
+    b"<meta http-equiv=refresh content='0;url=r'>",
+)
+_REFERENCES = (
+    b"&lt;",
+    b"&notit;",
+    b"&not",
+    b"&copy=1",
+    b"&#0;",
+    b"&#x80;",
+    b"&#13;",
+    b"&#10;",
+    b"&#99999999999;",
+    b"&#xd800;",
+    b"&#",
+    b"&#x",
+    b"&nGt;",
+    b"&ampx",
+    b"&NotEqualTilde;",
+)
+_MARKUP = (
+    b"<!-->",
+    b"<!--->",
+    b"<!--",
+    b"--!>",
+    b"<!--x--",
+    b"<!x>",
+    b"<?x>",
+    b"<?xml a?>",
+    b"</>",
+    b"</ x>",
+    b"<!doctype html>",
+    b"<!DOCTYPE html PUBLIC 'x'>",
+    b"<svg/>",
+    b"<path/>",
+    b"<script><!--<script>x</script>--></script>",
+    b"<script><!--x</script>",
+    b"<table><tr><td>",
+    b"<p><table>",
+    b"<title>z</title>",
+)
+_WHITE = (b"\r", b"\r\n", b" ", b"\n", "\xa0".encode(), "\u2003".encode(), b"\x1c")
+
+PIECES = (
+    *(f"<{slash}{name}>".encode() for name in NAMES for slash in ("", "/")),
+    *_LINKS,
+    *_REFERENCES,
+    *_MARKUP,
+    *_WHITE,
+    b"words",
+)
