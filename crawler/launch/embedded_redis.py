@@ -248,7 +248,7 @@ def _start(data_dir: Path, program: Path, timeout: float) -> RedisServer:
 def _attempt(data_dir: Path, program: Path, timeout: float) -> RedisServer | None:
     """A server that is ready; None if it exited at once."""
     path = embedded_socket(data_dir)
-    children = Children(STOP_TIMEOUT_S, _owners_pipe(data_dir))
+    children = Children(STOP_TIMEOUT_S, _owners_pipe(data_dir), redis=path)
     try:
         if _wait(path, timeout, _launch(children, path, data_dir / "redis", program)):
             return RedisServer(of_socket(str(path)), owned=True, _data_dir=data_dir, _children=children)

@@ -69,16 +69,17 @@ class Children:
     """The children of this process. `grace`: seconds they have to exit after SIGTERM.
 
     With `owners_pipe`, the path of a named pipe, other processes can become owners too (`join`); the children then
-    end with the last owner. On a file system without named pipes there is only one owner.
+    end with the last owner. On a file system without named pipes there is only one owner. `redis`: the socket of a
+    Redis among them, which need not wait for its signal.
     """
 
-    def __init__(self, grace: float, owners_pipe: Path | None = None) -> None:
+    def __init__(self, grace: float, owners_pipe: Path | None = None, redis: Path | None = None) -> None:
         self._grace = grace
         self._processes: list[Child] = []
         self._retired: list[Child] = []
         reading, self._pipe = _named_pipe(owners_pipe) if owners_pipe else os.pipe()
         self._watchdog = subprocess.Popen(
-            [sys.executable, "-I", "-S", watchdog.__file__, str(grace)],
+            [sys.executable, "-I", "-S", watchdog.__file__, str(grace), *([redis] if redis else [])],
             stdin=reading,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
