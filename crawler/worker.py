@@ -28,7 +28,7 @@ from rq.worker import WorkerStatus
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
 from django.db import DatabaseError, close_old_connections, connections
 
-from crawler import clock, conf
+from crawler import clock, conf, registry
 from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
 from crawler.core.installation.redis_url import parse_sentinel
@@ -51,6 +51,8 @@ from crawler.redis_client import CONNECTION_CLASS
 
 PRELOADED = (_jobs, _announce, _fetch, _manage, _watch)
 """The modules that the entry points in `crawler.jobs` import at their first job, imported at the start."""
+for seam in ("page_steps", "page_filters", "page_rows", "receipt_parts"):
+    registry.entries(seam, object)  # likewise: forked workers then share them
 
 FETCH = "crawler.jobs.fetch"  # this job reuses the HTTP connections of the job before
 DEQUEUE_TIMEOUT_S = 5  # an idle worker then runs `reconcile`
