@@ -11,9 +11,11 @@ WEB = ["crawler.admin", "crawler.web", "crawler.api", "ninja", "pydantic", "prom
 FILES = ["yaml", "openpyxl", "pyarrow", "rich", "pythonjsonlogger", "croniter"]
 HTML = ["bs4", "html_to_markdown", "markdownify"]
 HTTP = ["requests", "urllib3", "httptools", "warcio", "brotli"]
+MIGRATIONS = ["django.db.migrations.executor", "django.db.migrations.autodetector"]
 LATE = {
     "crawler.worker": [*WEB, *FILES, *HTML],
     "crawler.jobs, crawler.manager.tick": [*WEB, *FILES, *HTML, *HTTP],
+    "crawler.launch.forked_worker, crawler.management.commands.crawl": [*WEB, *FILES, *HTML, *MIGRATIONS, "rq.cli"],
 }
 
 

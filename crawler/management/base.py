@@ -28,6 +28,7 @@ from crawler.exports.csv import Cells, json_lines
 from crawler.exports.file import Piece
 from crawler.frontier.autoscalers import has_autoscaler
 from crawler.management.crawls import add_crawl, crawl_of
+from crawler.management.display import table_of
 from crawler.management.usage import use_one_line_errors
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
@@ -167,8 +168,6 @@ class CrawlerCommand(BaseCommand):
 
     def print_rows(self, names: Sequence[str], rows: Iterable[Cells], *, as_json: bool) -> None:
         """Print rows below the names of their columns, or as one JSON object per line."""
-        from crawler.management.display import table_of  # which loads rich
-
         for piece in json_lines(names, rows) if as_json else table_of(names, rows):
             self.print(piece)
 

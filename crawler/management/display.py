@@ -1,8 +1,7 @@
-"""Terminal output: progress bars, progress lines for logs and pipes, and tables."""
+"""Terminal output: progress lines for logs and pipes, and tables."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -10,12 +9,8 @@ from itertools import chain, islice
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-from rich.text import Text
-
 from crawler import clock
-from crawler.core.text.sanitize import lines, one_line
+from crawler.core.text.sanitize import one_line
 from crawler.exports.csv import Cells
 from crawler.models import Crawl, Page, Schedule
 from crawler.reports import text
@@ -139,56 +134,6 @@ class Display(Protocol):
     def note(self, line: str) -> None: ...
 
 
-class _WithReason(Progress):
-    """Has a second line below the bar for the reason of a wait."""
-
-    reason = ""
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        yield from super().get_renderables()
-        if self.reason:
-            yield Text(self.reason)
-
-
-class Bar:
-    """A progress bar that disappears when the crawl is over. Its total grows while links are found."""
-
-    def __init__(self) -> None:
-        self.progress = _WithReason(
-            SpinnerColumn(),
-            BarColumn(bar_width=None),
-            TextColumn("{task.description}", markup=False),
-            console=Console(file=sys.stderr),
-            transient=True,
-            expand=True,
-        )
-        self._task = self.progress.add_task("starting", total=None)
-
-    def __enter__(self) -> Self:
-        self.progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.progress.stop()
-
-    def show(self, crawl: Crawl) -> None:
-        progress = progress_of(crawl, clock.epoch_seconds())
-        self.progress.update(
-            self._task,
-            description=progress_line(progress),
-            completed=progress["done"],
-            total=progress["total"],
-        )
-
-    def show_reason(self, line: str) -> None:
-        self.progress.reason = one_line(line)
-
-    def note(self, line: str) -> None:
-        self.progress.console.print(lines(line), markup=False, highlight=False, soft_wrap=True)
-
-
 class PeriodicLines:
     """Prints a line every LINE_INTERVAL_S seconds, for logs and pipes."""
 
@@ -223,7 +168,11 @@ class PeriodicLines:
 
 
 def display_for(is_terminal: bool, say: Callable[[str], None]) -> Display:
-    return Bar() if is_terminal else PeriodicLines(say)
+    if not is_terminal:
+        return PeriodicLines(say)
+    from crawler.management.progress_bar import Bar  # loads rich
+
+    return Bar()
 
 
 ROWS_PER_BLOCK = 500  # aligned with each other

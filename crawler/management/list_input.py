@@ -9,9 +9,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.entries import Invalid, ListReport, storable
 from crawler.core.url_lists.reader import ColumnChoice
@@ -117,6 +114,9 @@ def _shown(say: Callable[[str], None], *, is_terminal: bool) -> Iterator[Callabl
     if not is_terminal:
         yield print_line
         return
+    from rich.console import Console  # slow to import, and of no use in other crawls
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
     columns = SpinnerColumn(), BarColumn(bar_width=None), TextColumn("{task.description}", markup=False)
     with Progress(*columns, console=Console(file=sys.stderr), transient=True, expand=True) as progress:
         task = progress.add_task("reading the list", total=None)

@@ -4,7 +4,8 @@ import pytest
 from rich.console import Console
 
 from crawler.management import display as display_module
-from crawler.management.display import Bar, PeriodicLines, display_for
+from crawler.management.display import PeriodicLines, display_for
+from crawler.management.progress_bar import Bar
 from tests.factories import make_crawl
 
 pytestmark = pytest.mark.django_db
