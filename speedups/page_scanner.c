@@ -26,9 +26,9 @@
 enum kind {
     OTHER, /* any other element */
     ODD, /* given up on */
-    BLOCK, HEADING, PARAGRAPH, PRE, FORM, ITEM, TERM, BUTTON, LINK, STYLE, OBJECT, TABLE, VOID, INPUT, RULE, TEXTAREA, XMP,
-    RAW, SELECT, OPTION, OPTGROUP, RUBY_BASE, RUBY_TEXT, SVG, IN_TABLE_ONLY, HEAD_VOID, HEAD_RAW, TITLE, NOSCRIPT, HTML,
-    HEAD, BODY
+    BLOCK, HEADING, PARAGRAPH, PRE, FORM, ITEM, TERM, BUTTON, LINK, STYLE, OBJECT, TABLE, VOID, INPUT, RULE, TEXTAREA,
+    XMP, RAW, SELECT, OPTION, OPTGROUP, RUBY_BASE, RUBY_TEXT, SVG, IN_TABLE_ONLY, HEAD_VOID, HEAD_RAW, TITLE, NOSCRIPT,
+    HTML, HEAD, BODY
 };
 
 /* What an element is among the open ones. */
@@ -48,7 +48,8 @@ enum { SPECIAL = 1, SCOPE = 2, TABLE_SCOPE = 4, IMPLIED = 8, FORMATTING = 16, MA
     X(DT, "dt", TERM, SPECIAL | IMPLIED) X(EM, "em", STYLE, FORMATTING) X(EMBED, "embed", VOID, 0) \
     X(FIELDSET, "fieldset", BLOCK, SPECIAL) X(FIGCAPTION, "figcaption", BLOCK, SPECIAL) \
     X(FIGURE, "figure", BLOCK, SPECIAL) X(FONT, "font", STYLE, FORMATTING) X(FOOTER, "footer", BLOCK, SPECIAL) \
-    X(FOREIGNOBJECT, "foreignobject", OTHER, 0) X(FORM_, "form", FORM, SPECIAL) X(FRAME, "frame", IN_TABLE_ONLY, SPECIAL) \
+    X(FOREIGNOBJECT, "foreignobject", OTHER, 0) X(FORM_, "form", FORM, SPECIAL) \
+    X(FRAME, "frame", IN_TABLE_ONLY, SPECIAL) \
     X(FRAMESET, "frameset", ODD, SPECIAL) X(H1, "h1", HEADING, SPECIAL) X(H2, "h2", HEADING, SPECIAL) \
     X(H3, "h3", HEADING, SPECIAL) X(H4, "h4", HEADING, SPECIAL) X(H5, "h5", HEADING, SPECIAL) \
     X(H6, "h6", HEADING, SPECIAL) X(HEAD_, "head", HEAD, SPECIAL) X(HEADER, "header", BLOCK, SPECIAL) \
@@ -56,8 +57,9 @@ enum { SPECIAL = 1, SCOPE = 2, TABLE_SCOPE = 4, IMPLIED = 8, FORMATTING = 16, MA
     X(I, "i", STYLE, FORMATTING) X(IFRAME, "iframe", RAW, SPECIAL) X(IMAGE, "image", ODD, SPECIAL) \
     X(IMG, "img", VOID, 0) X(INPUT_, "input", INPUT, 0) X(KEYGEN, "keygen", VOID, 0) \
     X(LI, "li", ITEM, SPECIAL | IMPLIED) X(LINK_, "link", HEAD_VOID, 0) X(LISTING, "listing", PRE, SPECIAL) \
-    X(MAIN, "main", BLOCK, SPECIAL) X(MARQUEE, "marquee", ODD, 0) X(MATH, "math", ODD, 0) X(MENU, "menu", BLOCK, SPECIAL) \
-    X(META, "meta", HEAD_VOID, 0) X(NAV, "nav", BLOCK, SPECIAL) X(NOBR, "nobr", ODD, FORMATTING) \
+    X(MAIN, "main", BLOCK, SPECIAL) X(MARQUEE, "marquee", ODD, 0) X(MATH, "math", ODD, 0) \
+    X(MENU, "menu", BLOCK, SPECIAL) X(META, "meta", HEAD_VOID, 0) X(NAV, "nav", BLOCK, SPECIAL) \
+    X(NOBR, "nobr", ODD, FORMATTING) \
     X(NOEMBED, "noembed", RAW, SPECIAL) X(NOFRAMES, "noframes", HEAD_RAW, SPECIAL) \
     X(NOSCRIPT_, "noscript", NOSCRIPT, SPECIAL) X(OBJECT_, "object", OBJECT, SPECIAL | SCOPE | MARKER) \
     X(OL, "ol", BLOCK, SPECIAL) X(OPTGROUP_, "optgroup", OPTGROUP, IMPLIED) X(OPTION_, "option", OPTION, IMPLIED) \
@@ -67,8 +69,9 @@ enum { SPECIAL = 1, SCOPE = 2, TABLE_SCOPE = 4, IMPLIED = 8, FORMATTING = 16, MA
     X(S, "s", STYLE, FORMATTING) X(SCRIPT, "script", HEAD_RAW, SPECIAL) X(SEARCH, "search", BLOCK, SPECIAL) \
     X(SECTION, "section", BLOCK, SPECIAL) X(SELECT_, "select", SELECT, SPECIAL | SCOPE) \
     X(SMALL, "small", STYLE, FORMATTING) X(SOURCE, "source", VOID, 0) X(SPAN, "span", OTHER, 0) \
-    X(STRIKE, "strike", STYLE, FORMATTING) X(STRONG, "strong", STYLE, FORMATTING) X(STYLE_, "style", HEAD_RAW, SPECIAL) \
-    X(SUB, "sub", OTHER, 0) X(SUMMARY, "summary", BLOCK, SPECIAL) X(SUP, "sup", OTHER, 0) X(SVG_, "svg", SVG, 0) \
+    X(STRIKE, "strike", STYLE, FORMATTING) X(STRONG, "strong", STYLE, FORMATTING) \
+    X(STYLE_, "style", HEAD_RAW, SPECIAL) X(SUB, "sub", OTHER, 0) X(SUMMARY, "summary", BLOCK, SPECIAL) \
+    X(SUP, "sup", OTHER, 0) X(SVG_, "svg", SVG, 0) \
     X(TABLE_, "table", TABLE, SPECIAL | SCOPE | TABLE_SCOPE) X(TBODY, "tbody", IN_TABLE_ONLY, SPECIAL) \
     X(TD, "td", IN_TABLE_ONLY, SPECIAL | SCOPE | MARKER) X(TEMPLATE, "template", ODD, SPECIAL) \
     X(TEXTAREA_, "textarea", TEXTAREA, SPECIAL) X(TFOOT, "tfoot", IN_TABLE_ONLY, SPECIAL) \
@@ -141,8 +144,8 @@ typedef struct {
 } Open;
 
 enum mode {
-    INITIAL, BEFORE_HTML, BEFORE_HEAD, IN_HEAD, IN_HEAD_NOSCRIPT, AFTER_HEAD, IN_BODY_MODE, AFTER_BODY, IN_TABLE, IN_CAPTION,
-    IN_COLUMN_GROUP, IN_TABLE_BODY, IN_ROW, IN_CELL
+    INITIAL, BEFORE_HTML, BEFORE_HEAD, IN_HEAD, IN_HEAD_NOSCRIPT, AFTER_HEAD, IN_BODY_MODE, AFTER_BODY, IN_TABLE,
+    IN_CAPTION, IN_COLUMN_GROUP, IN_TABLE_BODY, IN_ROW, IN_CELL
 };
 
 typedef struct {
@@ -255,8 +258,9 @@ static uint8_t *put_character(uint8_t *out, uint32_t c) {
 /* https://html.spec.whatwg.org/#numeric-character-reference-end-state */
 static uint32_t numbered(uint32_t number) {
     static const uint16_t of_windows[32] = {
-        0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
-        0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178,
+        0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
+        0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
+        0x0153, 0x9D, 0x017E, 0x0178,
     };
     if (number == 0 || number > 0x10FFFF || (number >= 0xD800 && number <= 0xDFFF))
         return 0xFFFD;
@@ -315,7 +319,8 @@ static const uint8_t *put_reference(Scan *s, const uint8_t *p, const uint8_t *en
     const Entity *entity = longest_entity(s, p + 1, end);
     const uint8_t *behind = entity ? p + 1 + entity->name_length : p + 1;
     int is_closed = entity && behind[-1] == ';';
-    if (!entity || (in_attribute && !is_closed && behind < end && (class_of[*behind] & (LETTER | DIGIT) || *behind == '='))) {
+    int goes_on = behind < end && (class_of[*behind] & (LETTER | DIGIT) || *behind == '=');
+    if (!entity || (in_attribute && !is_closed && goes_on)) {
         *(*out)++ = '&';
         return p + 1;
     }
@@ -451,7 +456,8 @@ static uint32_t number_of(Scan *s, Span span) {
     uint32_t slot = (uint32_t)hash & (s->slots - 1);
     for (; s->reference_in[slot]; slot = (slot + 1) & (s->slots - 1)) {
         const Reference *known = &s->reference[s->reference_in[slot] - 1];
-        if (known->hash == hash && known->span.length == span.length && !memcmp(bytes_of(s, known->span), begin, span.length))
+        if (known->hash == hash && known->span.length == span.length &&
+            !memcmp(bytes_of(s, known->span), begin, span.length))
             return s->reference_in[slot] - 1;
     }
     s->reference[s->references] = (Reference){hash, span};
@@ -708,7 +714,8 @@ static const uint8_t *raw_end(Scan *s, const uint8_t *p, int tag) {
     int is_escaped = 0;
     while ((p = memchr(p, '<', (size_t)(s->end - p)))) {
         size_t left = (size_t)(s->end - p);
-        if (left > length + 2 && p[1] == '/' && equals(p + 2, TAG[tag].name, length) && class_of[p[length + 2]] & ENDS_NAME)
+        if (left > length + 2 && p[1] == '/' && equals(p + 2, TAG[tag].name, length) &&
+            class_of[p[length + 2]] & ENDS_NAME)
             return p;
         if (tag == T_SCRIPT && left > 7) {
             is_escaped |= !memcmp(p, "<!--", 4);
@@ -778,8 +785,6 @@ static const uint8_t *read_raw(Scan *s, const uint8_t *p, int tag, int32_t eleme
 }
 
 /* Tree construction: start tags */
-
-static int32_t insert_raw(Scan *s, int tag) { return insert_void(s, tag); }
 
 static void open_item(Scan *s, int tag) {
     for (int at = s->depth - 1; at > 0; at--) {
@@ -858,7 +863,7 @@ static void open_svg(Scan *s) {
 
 /* https://html.spec.whatwg.org/#parsing-main-inhead: the position behind its content. */
 static const uint8_t *start_in_head(Scan *s, int tag, const uint8_t *p) {
-    int32_t element = insert_raw(s, tag);
+    int32_t element = insert_void(s, tag);
     return TAG[tag].kind == HEAD_VOID ? p : read_raw(s, p, tag, element);
 }
 
@@ -930,9 +935,9 @@ static const uint8_t *start_in_body(Scan *s, int tag, const uint8_t *p) {
         break;
     case XMP:
         close_paragraph(s);
-        return read_raw(s, p, tag, insert_raw(s, tag));
+        return read_raw(s, p, tag, insert_void(s, tag));
     case RAW: case TEXTAREA:
-        return read_raw(s, p, tag, insert_raw(s, tag));
+        return read_raw(s, p, tag, insert_void(s, tag));
     case SELECT:
         if (in_scope(s, T_SELECT_, DEFAULT_SCOPE))
             pop_select(s);
@@ -1550,8 +1555,8 @@ static int may_be_left_open(const uint8_t *p, const uint8_t *end, size_t length)
             if (same == size)
                 return 0;
         }
-        if (!((size == 4 && !memcmp(inner, "span", 4)) || (size == 1 && *inner == 'a') || (size == 2 && !memcmp(inner, "br", 2)) ||
-              (size == 3 && !memcmp(inner, "img", 3))))
+        if (!((size == 4 && !memcmp(inner, "span", 4)) || (size == 1 && *inner == 'a') ||
+              (size == 2 && !memcmp(inner, "br", 2)) || (size == 3 && !memcmp(inner, "img", 3))))
             return 1;
         while (at < end && *at != '<' && *at != '>')
             at++;
@@ -1580,13 +1585,19 @@ static uint64_t styles_left_open(const Scan *s) {
 static void count_tags(Scan *s) {
     const Scanner *limits = s->scanner;
     size_t size = (size_t)(s->end - s->page), tags = 0;
-    for (size_t at = 0; at < size; at++)
-        tags += s->page[at] == '<';
+    for (const uint8_t *p = s->page, *stop; p < s->end; p = stop) { /* what fits into a byte is counted in vectors */
+        uint8_t few = 0;
+        stop = s->end - p > 255 ? p + 255 : s->end;
+        for (const uint8_t *at = p; at < stop; at++)
+            few = (uint8_t)(few + (*at == '<'));
+        tags += few;
+    }
     if (tags > limits->max_tags)
         odd(s, "too many tags");
     s->is_long = size > limits->short_page;
     s->is_plain = size <= limits->long_page;
-    if (size > 6 * (size_t)limits->few_tags && tags > limits->few_tags && 3 * styles_left_open(s) * tags > limits->max_copies)
+    if (size > 6 * (size_t)limits->few_tags && tags > limits->few_tags &&
+        3 * styles_left_open(s) * tags > limits->max_copies)
         s->is_plain = 0;
 }
 
@@ -1682,7 +1693,9 @@ static PyStructSequence_Field element_fields[] = {
     {"position", "the number of links before it"},
     {NULL, NULL},
 };
-static PyStructSequence_Desc element_description = {"crawler_speedups.Element", "An element of a page.", element_fields, 5};
+static PyStructSequence_Desc element_description = {
+    "crawler_speedups.Element", "An element of a page.", element_fields, 5,
+};
 static PyTypeObject *element_type;
 
 static PyObject *object_of(const Scan *s, const Element *element) {
@@ -1719,7 +1732,8 @@ static PyObject *references_of(const Scan *s) {
 
 static PyObject *result_of(const Scan *s) {
     PyObject *elements = PyList_New((Py_ssize_t)(s->count - s->link_count)), *references = references_of(s);
-    PyObject *numbers = PyList_New((Py_ssize_t)s->link_count), *texts = PyList_New((Py_ssize_t)s->link_count), *rels = PyDict_New();
+    PyObject *numbers = PyList_New((Py_ssize_t)s->link_count), *texts = PyList_New((Py_ssize_t)s->link_count);
+    PyObject *rels = PyDict_New();
     size_t others = 0, links = 0;
     for (size_t at = 0; at < s->count && elements && numbers && texts && rels; at++) {
         const Element *element = &s->element[at];
@@ -1786,6 +1800,10 @@ static PyObject *Scanner_scan(PyObject *self, PyObject *page) {
         PyErr_NoMemory();
     else
         result = s->odd ? PyUnicode_FromString(s->odd) : result_of(s);
+    if (!result && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
+        PyErr_Clear();
+        result = PyUnicode_FromString("not UTF-8");
+    }
 done:
     if (s) {
         free(s->element);
@@ -1854,7 +1872,8 @@ static PyObject *Scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *
     PyObject *table;
     (void)keywords;
     unsigned int max_tags, few_tags, max_copies, short_page, long_page;
-    if (!PyArg_ParseTuple(arguments, "O!IIIII", &PyTuple_Type, &table, &max_tags, &few_tags, &max_copies, &short_page, &long_page))
+    if (!PyArg_ParseTuple(arguments, "O!IIIII", &PyTuple_Type, &table, &max_tags, &few_tags, &max_copies, &short_page,
+                          &long_page))
         return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     Scanner *self = (Scanner *)allocate(type, 0);
@@ -1892,8 +1911,8 @@ static void Scanner_dealloc(PyObject *given) {
 static PyMethodDef scanner_methods[] = {
     {"scan", Scanner_scan, METH_O,
      "scan(page: bytes) -> (elements, references, numbers, texts, rels, body, is_plain) | str\n\n"
-     "A str says why the page was given up on. Of each link there are the number of its reference, and its text; `rels` are\n"
-     "by link. `is_plain`: no tag has to be dropped before the tree is built."},
+     "A str says why the page was given up on. Of each link there are the number of its reference, and its text;\n"
+     "`rels` are by link. `is_plain`: no tag has to be dropped before the tree is built."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot scanner_slots[] = {
@@ -1907,7 +1926,8 @@ static int add_entity(PyObject *name, PyObject *text) {
     Py_ssize_t name_length, text_length;
     int is_fine = name_bytes && text_bytes && PyBytes_AsStringAndSize(name_bytes, &name_at, &name_length) == 0 &&
                   PyBytes_AsStringAndSize(text_bytes, &text_at, &text_length) == 0;
-    if (is_fine && name_length < 34 && text_length <= 6 && name_length > 0 && 5 * text_length <= 6 * (name_length + 1)) {
+    int fits = is_fine && name_length > 0 && name_length < 34 && text_length <= 6;
+    if (fits && 5 * text_length <= 6 * (name_length + 1)) {
         Entity *entity = &entities[entity_count++];
         memcpy(entity->name, name_at, (size_t)name_length);
         memcpy(entity->text, text_at, (size_t)text_length);
@@ -1961,7 +1981,8 @@ static int execute(PyObject *module) {
     PyObject *type = PyType_FromSpec(&scanner_spec);
     if (!element_type)
         element_type = PyStructSequence_NewType(&element_description);
-    int failed = !type || !element_type || read_entities() < 0 || draw_seed() < 0 || PyModule_AddObjectRef(module, "Scanner", type) < 0 ||
+    int failed = !type || !element_type || read_entities() < 0 || draw_seed() < 0 ||
+                 PyModule_AddObjectRef(module, "Scanner", type) < 0 ||
                  PyModule_AddIntConstant(module, "INTERFACE", INTERFACE) < 0;
     Py_XDECREF(type);
     return failed ? -1 : 0;
@@ -1969,7 +1990,10 @@ static int execute(PyObject *module) {
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, execute}, {0, NULL}};
 static PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, .m_name = "crawler_speedups", .m_doc = "Reads pages in one compiled pass.", .m_slots = module_slots,
+    PyModuleDef_HEAD_INIT,
+    .m_name = "crawler_speedups",
+    .m_doc = "Reads pages in one compiled pass.",
+    .m_slots = module_slots,
 };
 
 PyMODINIT_FUNC PyInit_crawler_speedups(void) { return PyModuleDef_Init(&definition); }

@@ -35,12 +35,17 @@ def extension() -> ModuleType | str:
         return module
 
 
-def needs_it() -> None:
-    """Use it in this process; the test that calls this is skipped where there is no compiler."""
+def compiled() -> ModuleType:
+    """The extension; the test that calls this is skipped where there is no compiler."""
     built = extension()
     if isinstance(built, str):
         pytest.skip(built)
-    scanned_page.use(built)
+    return built
+
+
+def needs_it() -> None:
+    """Use it in this process; the test is skipped where there is no compiler."""
+    scanned_page.use(compiled())
 
 
 def read_both(html: bytes, url: str) -> tuple[PageContent, PageContent] | None:

@@ -68,7 +68,8 @@ def install(root: Path, requirements: str, checksum: str) -> int:
         _say("The packages could not be installed; pip's output is above. The next start tries again.")
         return 1
     write_startup_file(packages(folder, _version(folder)))
-    _build_speedups(folder, root)
+    if requirements == "requirements.txt":  # which every command sets up
+        _build_speedups(folder, root)
     stamp.write_text(_state(folder, checksum, root) + "\n")
     return 0
 

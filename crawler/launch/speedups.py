@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 MODULE = "crawler_speedups"
-_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden")
+_FLAGS = ("-O3", "-fPIC", "-fvisibility=hidden")
 _SHARED = ("-bundle", "-undefined", "dynamic_lookup") if sys.platform == "darwin" else ("-shared",)
 _TIMEOUT_S = 120.0
 

@@ -85,7 +85,11 @@ def use(extension: Any) -> None:
     """Scan pages with this extension from now on; with None, or one of other sources, with none."""
     global _scanner  # noqa: PLW0603  # one for the process, as the extension is
     is_right = getattr(extension, "INTERFACE", None) == INTERFACE
-    _scanner = extension.Scanner(_TABLE, *_LIMITS) if is_right else None
+    _scanner = scanner_of(extension, _LIMITS) if is_right else None
+
+
+def scanner_of(extension: Any, limits: tuple[int, int, int, int, int]) -> Any:
+    return extension.Scanner(_TABLE, *limits)
 
 
 use(crawler_speedups)

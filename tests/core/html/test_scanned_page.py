@@ -13,11 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.html import charsets, page_metadata, scanned_page
-from crawler.core.html.document import MAX_TAGS
+from crawler.core.html import charsets, document, page_metadata, scanned_page
+from crawler.core.html.document import MAX_ATTRIBUTES, MAX_TAGS, NAMES_UNCHECKED_BELOW
 from crawler.core.html.links import MAX_LINKS, MAX_TEXT, MAX_TEXT_RATIO, MAX_TITLE, extract
 from crawler.core.html.page_reader import read_page
-from tests.compiled import ROOT, needs_it, read_both
+from crawler.core.html.scanned_page import ScannedPage
+from tests.compiled import ROOT, compiled, needs_it, read_both
+from tests.core.html.test_document import ENDS, TAGS
+from tests.core.html.test_document import PIECES as MARKUP_PIECES
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled, mutated
 from tests.fuzz.scanned import CLEAN, PIECES
@@ -190,6 +193,24 @@ def test_it_reads_joined_pieces_as_the_tree_does(html: bytes) -> None:
     judge(charsets.utf_8(html))
 
 
+NAMES = b" ".join(b"a%d" % number for number in range(MAX_ATTRIBUTES + 1))
+CROWDED = (
+    *(b"<a %s>" % NAMES, b"<a x='>' %s>" % NAMES, b"<!-- <a %s> -->" % NAMES, b"</p %s>" % NAMES, b"<p>%s</p>" % NAMES),
+    *(b"<a x='<b %s'>" % NAMES, b"</p x='<b %s'>" % NAMES, b"<script>'<a %s>'</script>" % NAMES),
+)
+
+
+@given(st.lists(st.sampled_from([*TAGS, *ENDS, *MARKUP_PIECES, *CROWDED]), max_size=16).map(b"".join))
+def test_what_it_calls_plain_is_parsed_as_it_is(html: bytes) -> None:
+    """With limits so low that they apply to short pages."""
+    with pytest.MonkeyPatch.context() as low:
+        low.setattr(document, "FEW_TAGS", 3)
+        low.setattr(document, "MAX_COPIES", 20)
+        low.setattr(document, "ATTRIBUTES_UNCHECKED_BELOW", 40)
+        found = scanned_page.scanner_of(compiled(), (MAX_TAGS, 3, 20, 40, NAMES_UNCHECKED_BELOW)).scan(html)
+        assert isinstance(found, str) or not ScannedPage(*found).is_plain or document.is_parsed_whole(html)
+
+
 LONG = 1_000_000  # bytes
 
 
@@ -235,6 +256,11 @@ def test_its_memory_is_bounded() -> None:
         assert tracemalloc.get_traced_memory()[1] < 40 * len(html)
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("html", [b"<a href=x>\xff</a>", b"<a href='\xc0'>x</a>", b"<title>\xed\xa0\x80</title>"])
+def test_what_is_no_utf_8_is_left_to_the_tree(html: bytes) -> None:
+    assert scanned_page.scan(html) is None
 
 
 def test_many_links_and_areas_by_turns_take_linear_time() -> None:
