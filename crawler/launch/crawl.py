@@ -123,4 +123,7 @@ def _exit(number: int, _frame: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    from crawler.launch.process_group import end_process  # loaded by now
+
+    end_process(code)

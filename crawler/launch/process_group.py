@@ -7,12 +7,14 @@ killed.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -216,10 +218,25 @@ def _run_in_child(work: Callable[[], int], watchdog_pipe: int, telling: int, out
             print(ended.code, file=sys.stderr)
     except BaseException:  # noqa: BLE001 (there is no caller that could handle it)
         traceback.print_exc()
-    finally:  # never to return: the caller's code belongs to the parent
+    finally:
+        end_process(code)  # never to return: the caller's code belongs to the parent
+
+
+def end_process(code: int) -> NoReturn:
+    """Exit as a program does, but free no objects: that takes 30 ms when all is imported. Waits for threads, calls what
+    is registered with `atexit` (as does `multiprocessing`, by the same functions), and writes what is buffered."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]  # not public
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
+    except OSError:  # output is lost
+        code = code or _OUTPUT_LOST
+    finally:
         os._exit(code)
+
+
+_OUTPUT_LOST = 120  # Python's exit code for it
 
 
 def _replace_descriptors(output: Path) -> None:

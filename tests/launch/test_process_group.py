@@ -4,6 +4,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from crawler.launch import process_group as children_module
 from crawler.launch.process_group import Child, Children, join
 from crawler.launch.watchdog import living
 from tests.launch.conftest import StartOwner, eventually, first_line, is_alive
+from tests.stack import ROOT
 
 
 def test_a_child_is_gone_when_its_owner_was_killed(start_owner: StartOwner) -> None:
@@ -80,6 +82,32 @@ def test_a_child_lives_as_long_as_one_of_its_owners(tmp_path: Path) -> None:
     assert eventually(lambda: child.poll() is not None)
     for process in children_module._left_to_others:
         process.wait(10)
+
+
+FORKS_ONE = """
+import atexit, sys, threading, time
+from pathlib import Path
+from crawler.launch.process_group import Children
+
+def late():
+    time.sleep(0.2)
+    print("of a thread")
+
+def work():
+    atexit.register(print, "at the exit")
+    threading.Thread(target=late).start()
+    return 7
+
+with Children(grace=5.0) as children:
+    child = children.fork(work, output=Path(sys.argv[1]), directory=Path.cwd())
+    sys.exit(child.wait())
+"""
+
+
+def test_a_forked_child_ends_like_a_program(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    owner = subprocess.run([sys.executable, "-c", FORKS_ONE, str(said)], cwd=ROOT, check=False)
+    assert (owner.returncode, said.read_text()) == (7, "of a thread\nat the exit\n")
 
 
 LEAVES_ONE_BEHIND = "sh -c 'trap \"exit 0\" TERM; echo > ready; while true; do sleep 0.05; done'; true"
