@@ -4,6 +4,8 @@
 Run by a Python without the project's packages, it goes on with that of `.venv`, which `bin/up` and `bin/crawl` create.
 """
 
+import atexit
+import gc
 import os
 import sys
 from importlib.util import find_spec
@@ -50,6 +52,8 @@ def main() -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
+    gc.set_threshold(50_000)  # objects; imports leave no garbage, and collections would take a tenth of a start
+    atexit.register(gc.freeze)  # Python examines all objects at exit that are not frozen: a fifth of a short command
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     try:
         execute_from_command_line(as_named(sys.argv))
