@@ -688,7 +688,7 @@ MUTATIONS = (
         TRAP_BRANCHES,
         "return number >= pages and grown * 10 >= number * in_ten and is_growing_still",
         "return number >= pages",
-        "tests/capabilities/traps/test_page_filters.py::test_an_honest_site_is_crawled_whole",
+        "tests/capabilities/traps/test_page_filters.py::test_an_honest_site_is_crawled_whole[one form]",
     ),
     Mutation(
         "lively-paths-lost",
