@@ -2,7 +2,7 @@
  *
  * It follows the HTML Standard (https://html.spec.whatwg.org/#parsing) as Lexbor implements it, and builds no tree: it
  * keeps the open elements only. A page on which more would be needed is odd, and is left to the tree: content that a
- * tree moves (foster parenting, misnested links and styles), templates, frames, MathML. Time is linear in the size of
+ * tree moves (foster parenting, misnested links and styles), frames, MathML. Time is linear in the size of
  * the page, because at most MAX_DEPTH elements are open; memory is at most four times the page.
  *
  * Each reason to give up is at its place in the code: `odd(s, "...")`. Names are those of the standard.
@@ -28,7 +28,7 @@ enum kind {
     ODD, /* given up on */
     BLOCK, HEADING, PARAGRAPH, PRE, FORM, ITEM, TERM, BUTTON, LINK, STYLE, OBJECT, TABLE, VOID, INPUT, RULE, TEXTAREA,
     XMP, RAW, SELECT, OPTION, OPTGROUP, RUBY_BASE, RUBY_TEXT, SVG, IN_TABLE_ONLY, HEAD_VOID, HEAD_RAW, TITLE, NOSCRIPT,
-    HTML, HEAD, BODY
+    CONTENT, HTML, HEAD, BODY
 };
 
 /* What an element is among the open ones. */
@@ -73,7 +73,8 @@ enum { SPECIAL = 1, SCOPE = 2, TABLE_SCOPE = 4, IMPLIED = 8, FORMATTING = 16, MA
     X(STYLE_, "style", HEAD_RAW, SPECIAL) X(SUB, "sub", OTHER, 0) X(SUMMARY, "summary", BLOCK, SPECIAL) \
     X(SUP, "sup", OTHER, 0) X(SVG_, "svg", SVG, 0) \
     X(TABLE_, "table", TABLE, SPECIAL | SCOPE | TABLE_SCOPE) X(TBODY, "tbody", IN_TABLE_ONLY, SPECIAL) \
-    X(TD, "td", IN_TABLE_ONLY, SPECIAL | SCOPE | MARKER) X(TEMPLATE, "template", ODD, SPECIAL) \
+    X(TD, "td", IN_TABLE_ONLY, SPECIAL | SCOPE | MARKER) \
+    X(TEMPLATE, "template", CONTENT, SPECIAL | SCOPE | TABLE_SCOPE | MARKER) \
     X(TEXTAREA_, "textarea", TEXTAREA, SPECIAL) X(TFOOT, "tfoot", IN_TABLE_ONLY, SPECIAL) \
     X(TH, "th", IN_TABLE_ONLY, SPECIAL | SCOPE | MARKER) X(THEAD, "thead", IN_TABLE_ONLY, SPECIAL) \
     X(TITLE_, "title", TITLE, SPECIAL) X(TR, "tr", IN_TABLE_ONLY, SPECIAL) X(TRACK, "track", VOID, 0) \
@@ -162,7 +163,9 @@ typedef struct {
     int is_plain; /* the page is surely parsed as it is, see `is_parsed_whole` */
     int is_long; /* a tag with very many attributes would be dropped */
     Open open[MAX_DEPTH];
-    int depth, links, paragraphs, foreign;
+    int depth, links, paragraphs, foreign, template; /* the place of the open template; 0 = there is none */
+    int mode_before; /* the template */
+    uint8_t *body_before; /* the end of its text then */
     uint32_t serial, form; /* 0 = no form */
     int32_t link; /* the element of the open link; -1 = none, or not wanted */
     int link_nodes; /* within the open link, with itself */
@@ -468,7 +471,7 @@ static uint32_t number_of(Scan *s, Span span) {
 /* Its place among the elements; -1 if it is not wanted. */
 static int32_t record(Scan *s, int tag) {
     int place = s->scanner->row_of[tag];
-    if (!place)
+    if (!place || s->template)
         return -1;
     const Row *row = &s->scanner->row[place - 1];
     for (int at = 0; at < row->needed; at++)
@@ -610,7 +613,7 @@ static void reset_mode(Scan *s) {
     static const struct { uint8_t tag, mode; } modes[] = {
         {T_TD, IN_CELL}, {T_TH, IN_CELL}, {T_TR, IN_ROW}, {T_TBODY, IN_TABLE_BODY}, {T_THEAD, IN_TABLE_BODY},
         {T_TFOOT, IN_TABLE_BODY}, {T_CAPTION, IN_CAPTION}, {T_COLGROUP, IN_COLUMN_GROUP}, {T_TABLE_, IN_TABLE},
-        {T_BODY_, IN_BODY_MODE},
+        {T_BODY_, IN_BODY_MODE}, {T_TEMPLATE, IN_BODY_MODE},
     };
     for (int at = s->depth - 1; at > 0; at--)
         for (size_t row = 0; row < sizeof modes / sizeof *modes; row++)
@@ -861,6 +864,31 @@ static void open_svg(Scan *s) {
     s->foreign++;
 }
 
+/* Its content is read like that of the body, and then forgotten: a tree keeps it apart. */
+static void open_template(Scan *s) {
+    int is_in_table = s->mode >= IN_TABLE && s->mode != IN_CAPTION && s->mode != IN_CELL;
+    if (s->template || s->links || is_in_table)
+        odd(s, "a template in a template, link or table");
+    s->mode_before = s->mode;
+    s->body_before = s->body_end;
+    if (s->mode < IN_BODY_MODE) {
+        s->depth = 0;
+        push(s, T_HTML_, -1);
+    }
+    s->template = s->depth;
+    push(s, T_TEMPLATE, -1);
+    s->mode = IN_BODY_MODE;
+}
+
+static void end_template(Scan *s) {
+    if (!s->template)
+        return;
+    pop_to(s, s->template, 1);
+    s->template = 0;
+    s->mode = s->mode_before;
+    s->body_end = s->body_before;
+}
+
 /* https://html.spec.whatwg.org/#parsing-main-inhead: the position behind its content. */
 static const uint8_t *start_in_head(Scan *s, int tag, const uint8_t *p) {
     int32_t element = insert_void(s, tag);
@@ -873,10 +901,17 @@ static const uint8_t *start_in_body(Scan *s, int tag, const uint8_t *p) {
     case ODD:
         odd(s, TAG[tag].name);
         break;
-    case HTML: case HEAD: case BODY: case IN_TABLE_ONLY:
+    case IN_TABLE_ONLY:
+        if (s->template)
+            odd(s, "a part of a table in a template");
+        break;
+    case HTML: case HEAD: case BODY:
         break;
     case HEAD_VOID: case HEAD_RAW: case TITLE:
         return start_in_head(s, tag, p);
+    case CONTENT:
+        open_template(s);
+        break;
     case BLOCK: case PARAGRAPH:
         close_paragraph(s);
         insert(s, tag);
@@ -893,11 +928,12 @@ static const uint8_t *start_in_body(Scan *s, int tag, const uint8_t *p) {
         s->skips_newline = 1;
         break;
     case FORM:
-        if (s->form)
+        if (s->form && !s->template)
             break;
         close_paragraph(s);
         insert(s, tag);
-        s->form = s->serial;
+        if (!s->template)
+            s->form = s->serial;
         break;
     case ITEM: case TERM:
         open_item(s, tag);
@@ -1054,7 +1090,7 @@ static const uint8_t *start_in_table(Scan *s, int tag, const uint8_t *p) {
 /* Whether the tag was dealt with before the body; else the body has begun. */
 static int start_before_body(Scan *s, int tag, const uint8_t **p) {
     int kind = TAG[tag].kind;
-    if (kind == ODD) { /* a template, frames; the others begin the body */
+    if (kind == ODD) { /* frames; the others begin the body */
         odd(s, TAG[tag].name);
         return 1;
     }
@@ -1078,6 +1114,10 @@ static int start_before_body(Scan *s, int tag, const uint8_t **p) {
     }
     if (kind == HEAD_VOID || kind == HEAD_RAW || kind == TITLE) {
         *p = start_in_head(s, tag, *p);
+        return 1;
+    }
+    if (kind == CONTENT) {
+        open_template(s);
         return 1;
     }
     if (kind == NOSCRIPT && s->mode == IN_HEAD) {
@@ -1214,7 +1254,10 @@ static void end_in_body(Scan *s, int tag) {
             count_node(s); /* an empty one is inserted */
         break;
     case FORM:
-        end_form(s);
+        if (s->template)
+            end_in_scope(s, tag, DEFAULT_SCOPE);
+        else
+            end_form(s);
         break;
     case ITEM:
         end_in_scope(s, tag, LIST_SCOPE);
@@ -1372,6 +1415,12 @@ static const uint8_t *end_tag(Scan *s, const uint8_t *p) {
     s->skips_newline = 0;
     if (s->foreign) {
         end_in_svg(s, tag);
+        return p;
+    }
+    if (tag == T_TEMPLATE) {
+        if (s->mode == AFTER_BODY)
+            s->mode = IN_BODY_MODE;
+        end_template(s);
         return p;
     }
     if (s->mode < IN_BODY_MODE && end_before_body(s, tag))
@@ -1612,6 +1661,8 @@ static void scan(Scan *s) {
             break;
         p = markup(s, mark);
     }
+    if (s->template)
+        odd(s, "a template is not closed");
     while (s->depth)
         drop_top(s);
 }

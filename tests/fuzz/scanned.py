@@ -5,11 +5,15 @@ _NAMES = (
     "dd | desc | details | dialog | div | dl | dt | em | font | form | g | h1 | h2 | head | hr | html | i | "
     "iframe | img | input | li | link | listing | meta | noembed | noframes | noscript | object | optgroup | "
     "option | p | path | pre | rb | rp | rt | rtc | ruby | script | select | small | span | style | svg | table | "
-    "tbody | td | textarea | tfoot | th | thead | title | tr | tt | u | ul | xmp"
+    "tbody | td | template | textarea | tfoot | th | thead | title | tr | tt | u | ul | xmp"
 )
 NAMES = tuple(_NAMES.split(" | "))
 
 CLEAN = (
+    b"<html><head><template id=x><svg><path/></svg></template><title>t</title></head><body>a"
+    b"<template><p>b<a href=q>c</a><form><input></form></p></template>"
+    b"<div>d<template><table><tr><td>e</table></template><h1>f<template>g</template></h1></div>"
+    b"<a href=z>z</a></body></html>",
     b"<!DOCTYPE html><html><head><title>t &amp; u</title><meta name=description content='d'>"
     b"<link rel=canonical href=/c></head><body><div><p>one <a href='x' rel=nofollow>two <b>three</b></a></p>"
     b"<ul><li>a<li>b</ul><table><tr><td>x</td><th>y</th></tr></table><pre>\nq</pre><h1>head <i>x</i></h1></div></body>"

@@ -103,6 +103,10 @@ def test_its_limits_are_those_of_the_tree() -> None:
         # Tables
         "<table><caption>a<b>b</caption><colgroup><col> <col></colgroup><thead><tr><th>c<tbody><tr><td>d<td>e</table>f",
         "<!DOCTYPE html><p>a<table><td><a href=x>b</td></table>c <table> <tr> <td> <table><tr><td>d</table></table>",
+        # Templates
+        "<template><title>a</title><p>b<a href=x>c</template><title>d</title>",
+        "<h1>e<template>f</template></h1><a href=y>g</a><template></body><p></template>h",
+        "<head><template><div></template><link rel=next href=x></head></template><p>a<template></p><b></template>b</p>",
         # Drawings
         "<p>a<svg viewBox=x><title>b &amp; c</title><g><path d='x'/></g><text>d</text></svg>e<svg/>f",
         # What an https page loads
@@ -130,7 +134,10 @@ def test_it_reads_what_the_tree_reads(html: str) -> None:
         "<table><div></table>",
         "<table><tr><input><td>",
         "<p><table>",  # in quirks mode
-        "<template><a href=x></template>",
+        "<template><template></template></template>",
+        "<template><td>x</template>",
+        "<template>x",
+        "<a href=x><template></template></a>",
         "<frameset><frame src=x></frameset>",
         "<math><a href=x></math>",
         "<svg><a href=x></a></svg>",
