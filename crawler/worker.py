@@ -60,6 +60,9 @@ REGISTER_INTERVAL_S = 5.0  # a worker is unknown to RQ at most so long after Red
 MIN_LIFETIME_S = 30.0  # before its memory is checked: with too low a limit, it still works
 RECONNECT_PAUSE_S = 1.0  # between two attempts to reach Redis
 LOG_INTERVAL_S = 60.0  # between two log lines while it waits
+YOUNG_OBJECTS = 20_000
+"""After so many new objects Python searches them for reference cycles. A page creates thousands of objects, few of them
+in a cycle: with Python's own threshold (700) it searches several times a page."""
 
 RESTARTED = "CRAWLER_BEGUN_ANEW"
 """Environment variable of a worker that has restarted itself: it does not wait for services again."""
@@ -139,6 +142,7 @@ class Worker(SimpleWorker):
         self._refuse_other_installation()
         self._is_permanent = not burst and more.get("max_jobs") is None and more.get("max_idle_time") is None
         worked = False
+        _tune_garbage_collector()
         try:
             worked = super().work(burst, *args, **more)
         except RedisError as error:
@@ -315,6 +319,12 @@ class Worker(SimpleWorker):
             log.warning("the crawls could not be reconciled: %s", error)
         finally:
             close_old_connections()
+
+
+def _tune_garbage_collector() -> None:
+    """What is loaded by now stays until the end, so no collection examines it any more."""
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS)
 
 
 def _name_of(job: Job) -> str | None:
