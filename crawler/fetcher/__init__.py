@@ -15,7 +15,9 @@ slot_watch     ends requests whose slot is about to expire
 xpath          XPath of extraction rules, in a process of its own
 preview        extraction rules tried on one page
 result_buffer  gathers results and leaves them for the manager
+summary        the return value of the job
 pool           keep-alive connections for the next slice of a host
 work_stealing  takes other jobs while the batch is blocked
+job_signal     wakes a job with idle connections when a job is sent
 hand_back      batches of a newer version are handed back
 """

@@ -8,7 +8,7 @@ from crawler import conf
 from crawler.clock import Clock
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules
-from crawler.core.politeness.host_rules import BUSY_STATUSES, Refusal
+from crawler.core.politeness.host_rules import BUSY_STATUSES, EARLY_REPORT_S, SLOW_RESPONSE_S, Refusal, report_interval
 from crawler.core.protocol.messages import PageResult
 from crawler.core.urls.normalise import key_of
 from crawler.fetcher.connection_slot import END_MARGIN_S, ConnectionSlot
@@ -21,7 +21,6 @@ from crawler.queueing import queues
 
 BEGIN_MARGIN_S = 2.5  # a request is begun only while the slot is valid for longer than this, else it is taken again
 SLOT_RETRY_S = 0.25  # between two attempts to get a lost slot again
-REPORT_S, EARLY_REPORT_S = 1.0, 0.25  # between two reports of response times; the same while the limit still rises
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,15 @@ class ResponseReport:
         self._crawl, self._connections = policy.crawl, policy.connections
         self.times = ResponseTimes()  # not reported yet
         self._sent_at = now()
-        self._wait_s = EARLY_REPORT_S
+        self._wait_s: float | None = None  # until the first report
 
     def add(self, seconds: float) -> None:
         now = self._now()
         self.times.add(seconds, now)
-        if now - self._sent_at >= self._wait_s:
+        wait_s = self._wait_s
+        if wait_s is None:
+            wait_s = 0.0 if seconds >= SLOW_RESPONSE_S else EARLY_REPORT_S
+        if now - self._sent_at >= wait_s:
             self.send()
 
     def note_failure(self, seconds: float, status: int | None) -> float:
@@ -66,7 +68,7 @@ class ResponseReport:
         if not times.window.responses:
             return None
         known = self._throttles.note_responses(self._host, times, self._sent_at, self._crawl, self._connections)
-        self._wait_s = EARLY_REPORT_S if known.allowed(self._connections) < self._connections else REPORT_S
+        self._wait_s = report_interval(known, self._connections)
         return known.delay
 
 
@@ -105,6 +107,10 @@ class HostSlot:
         entry = self._slot.begin(holder)
         self._is_first_try = entry is SlotResult.FIRST_TIME
         return entry is not SlotResult.NONE_FREE
+
+    @property
+    def is_held(self) -> bool:
+        return self._slot.is_held
 
     def detach(self) -> tuple[HostLimiter, str] | None:
         """End without releasing the slot: its limiter and holder, for the slice that reuses the connection. None for a

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -16,16 +15,19 @@ from redis.exceptions import RedisError
 
 from crawler import clock, conf
 from crawler.core.installation.deployment import Phase, phase
+from crawler.core.politeness.handover import PROMPT_S
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.core.protocol.lanes import Lane, SlotLane, lane_of_batch
 from crawler.core.protocol.messages import Batch
 from crawler.crashpoints import crash_point
 from crawler.crawls.reconcile import reconcile
+from crawler.fetcher.job_signal import JobSignal
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
-from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
+from crawler.fetcher.result_buffer import recent
 from crawler.fetcher.schedule import SliceSchedule
 from crawler.fetcher.session import FetchSession
 from crawler.fetcher.slot_watch import SlotWatch
+from crawler.fetcher.summary import Summary
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.leases import Heartbeat
 from crawler.http import memory_budget
@@ -37,8 +39,7 @@ from crawler.queueing.wakeups import wake
 log = logging.getLogger(__name__)
 
 MAX_LATENESS_S = 0.2  # a job whose slices begin later than this takes no further batch
-MAX_LINK_CHARACTERS = 150  # of a link in the return value
-MAX_CRAWLS_SHOWN = 4  # crawls in the return value; a job may work on batches of several
+IDLE_INTERVAL_S = 0.08  # over which it is measured how much of its time the job waits
 MAX_STEALING_S = 180.0  # after this the job takes no further batch, so that it ends
 STOP_CHECK_S = 1.0  # how often a forked job, which gets no signal, reads in Redis whether its worker was asked to end
 LINGER_S, LINGER_LOOK_S = 0.3, 0.01  # how long and how often a forked job with nothing left looks for more
@@ -91,43 +92,6 @@ def _reconcile() -> None:
         log.warning("the crawls could not be looked at: %s", error)
 
 
-class Summary:
-    """The return value of a fetch job. RQ keeps it for a minute, so it says what was done and where the links
-    went; the links themselves travel in the results list (rule R3)."""
-
-    def __init__(self) -> None:
-        self._outcomes = Counter[str]()
-        self._links = 0
-        self._first_links: list[str] = []
-        self._places = dict[str, tuple[str, ...]]()  # crawl -> where its links are, in short lines
-
-    def add(self, session: FetchSession) -> None:
-        """Count a batch that is over."""
-        self._outcomes += session.result_buffer.outcomes
-        self._links += session.result_buffer.links
-        self._first_links += session.result_buffer.first_links
-        keys = session.frontier.keys
-        self._places[keys.crawl] = (
-            f"Redis list {keys.results}",
-            "once the manager has written them to the table:",
-            f"{conf.base_url()}/crawls/{keys.crawl}/pages/",
-        )
-
-    def to_plain(self) -> dict[str, Any]:
-        """Two kilobytes at most. The keys are in alphabetical order, in which rq-dashboard shows them."""
-        return {
-            "links": self._links,
-            "links_first": [_shortened(link) for link in self._first_links[:MAX_SUMMARY_LINKS]],
-            "links_where": [line for place in list(self._places.values())[:MAX_CRAWLS_SHOWN] for line in place],
-            "outcomes": dict(sorted(self._outcomes.items())),
-            "pages": self._outcomes.total(),
-        }
-
-
-def _shortened(url: str) -> str:
-    return url if len(url) <= MAX_LINK_CHARACTERS else f"{url[: MAX_LINK_CHARACTERS - 1]}…"
-
-
 class _Job:
     """The slices of one or more batches, in one thread. A slice waits in the schedule, or is worked on in a task of the
     event loop."""
@@ -149,9 +113,15 @@ class _Job:
         self._is_forked = queues.is_forked()
         self._stop_checked_at = self._began
         self._idle_since: float | None = None
+        self._look_at = self._began  # when it does its housekeeping
+        self._idle_noted = self._began, 0.0  # when, and how long it had waited by then
+        self._signal = JobSignal(self._loop, self._look_soon_if_hungry)
 
     def add(self, session: FetchSession) -> None:
         self._sessions.append(session)
+        session.is_working_on = self._is_working_on
+        session.on_slot = self._schedule.note_free_slot
+        session.result_buffer.load = lambda: (self._running, len(self._schedule))
         for number in range(len(session.slices)):
             self._schedule.add(0.0, session, number)
 
@@ -176,17 +146,37 @@ class _Job:
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Run until every slice is over, or the worker shuts down."""
         stealer = WorkStealer(self._loop.wake, self._lane)
-        look_at = self._began + stealer.interval()
+        self._look_at = self._began + stealer.interval()
+        self._look_soon_if_hungry()
         with self._loop, stealer:
             while self._goes_on(stealer) and self._release_on_shutdown() is not Phase.LEAVE:
                 self._begin_steps(is_cut_off)
-                self._loop.run(self._wait_s(look_at))
-                if time.monotonic() >= look_at:
+                self._loop.run(self._wait_s())
+                if time.monotonic() >= self._look_at:
                     self._do_housekeeping(stealer)
-                    look_at = time.monotonic() + stealer.interval()
+                    self._look_at = time.monotonic() + stealer.interval()
         for session in tuple(self._sessions):
             session.end_all()
             self._finish(session)
+
+    def _note_idle(self) -> None:
+        now = time.monotonic()
+        since, waited = self._idle_noted
+        if now - since >= IDLE_INTERVAL_S:
+            recent.idle = (self._loop.waited - waited) / (now - since)
+            self._idle_noted = now, self._loop.waited
+
+    def _is_working_on(self, host: str) -> bool:
+        return any(part.host == host and part.slot.is_held for session in self._sessions for part in session.slices)
+
+    def _is_hungry(self) -> bool:
+        """See `core.politeness.handover`."""
+        return any(session.result_buffer.is_awaited for session in self._sessions)
+
+    def _look_soon_if_hungry(self) -> None:
+        """Called when a slice has ended, or a job was sent: others that end now, or a free worker, get a moment."""
+        if self._is_hungry():
+            self._look_at = min(self._look_at, time.monotonic() + PROMPT_S)
 
     def _goes_on(self, stealer: WorkStealer) -> bool:
         if self._schedule or self._running or stealer.is_busy():
@@ -240,6 +230,7 @@ class _Job:
 
     def _do_housekeeping(self, stealer: WorkStealer) -> None:
         """Flush results, close idle connections, and take jobs that a free worker would take."""
+        self._note_idle()
         connection_pool.close_idle(older_than=MAX_IDLE_S)
         for session in self._sessions:
             session.result_buffer.flush_old()
@@ -253,7 +244,10 @@ class _Job:
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
         wants_batch = has_time and has_room and bool(self._schedule or self._running)
         free = int(self._max_batches) - len(self._sessions) if self._has_slots else 1
-        for batch in stealer.steal(free if wants_batch else 0):
+        is_hungry = self._is_hungry()
+        if is_hungry:
+            self._signal.begin()
+        for batch in stealer.steal(free if wants_batch else 0, is_hungry=is_hungry):
             self._claim(batch)
 
     def _begin_steps(self, is_cut_off: Callable[[], bool]) -> None:
@@ -267,9 +261,9 @@ class _Job:
             self._running += 1
             self._loop.spawn(partial(self._step, session, number, is_cut_off))
 
-    def _wait_s(self, look_at: float) -> float:
+    def _wait_s(self) -> float:
         """Seconds until something is due that no task waits for."""
-        waits = [look_at - time.monotonic()]
+        waits = [self._look_at - time.monotonic()]
         if self._running < self._places and (first := self._schedule.first()):
             moment, session, _ = first
             waits.append(moment - session.now())
@@ -293,6 +287,7 @@ class _Job:
         self._schedule.note_free_slot(session.slices[number].host)
         if session.is_over:
             self._finish(session)
+        self._look_soon_if_hungry()
 
     def _finish(self, session: FetchSession) -> None:
         self._sessions.remove(session)

@@ -1,14 +1,16 @@
-"""Buffers the results of a batch, and pushes them for the manager about once a second; of rendered pages at once."""
+"""Buffers the results of a batch, and pushes them for the manager about once a second; sooner if it would idle."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
 from crawler import logs
+from crawler.core.politeness.handover import is_hungry, is_slow, report_wait
 from crawler.core.protocol.lanes import SlotLane, lane_of_batch
 from crawler.core.protocol.messages import SLOT_LANE_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
@@ -20,7 +22,19 @@ FLUSH_CONTENT_INTERVAL_S = 3.0  # at least, with content capture: each flush wri
 FEW_SLICES = 8  # slices of one host end at about the same time
 FLUSH_PAGES = 200
 MAX_SUMMARY_LINKS = 5  # in the job's return value
+SLOWER, FASTER = 0.2, 0.5  # of the recent response time that the last response makes up: some are slow at any host
 FLUSH_CHARACTERS = 4_000_000  # of link URLs; a page has up to half as many
+
+
+@dataclass
+class RecentWork:
+    """Of this worker: a batch is taken for one like those before it until it has responses."""
+
+    seconds: float = 0.0  # response time
+    idle: float = 1.0  # part of the time in which it did nothing
+
+
+recent = RecentWork()
 
 
 class ResultBuffer:
@@ -41,6 +55,8 @@ class ResultBuffer:
         self._results: dict[int, list[PageResult]] = {number: [] for number in range(len(batch.slices))}
         self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
         self._flushed_at = time.monotonic()
+        self.load: Callable[[], tuple[int, int]] = lambda: (0, 0)  # slices of its job: worked on, and waiting
+        self._seconds = recent.seconds
         self.outcomes: Counter[str] = Counter()
         self.links = 0  # found, new or not
         self.first_links: list[str] = []
@@ -56,6 +72,8 @@ class ResultBuffer:
             logs.log_url(task, result)
         self._results[number].append(self._shelved(result))
         self._count(result)
+        if result.http_status is not None:
+            self._note(result.elapsed_ms / 1000)
         waiting = sum(len(results) for results in self._results.values())
         self._characters += sum(map(len, result.links)) + sum(len(entry.url) for entry in result.entries)
         age = time.monotonic() - self._flushed_at
@@ -63,6 +81,20 @@ class ResultBuffer:
         interval = 0.0 if self._has_slot else FLUSH_INTERVAL_S  # other slots wait for the links of a page
         if waiting >= FLUSH_PAGES or age >= max(interval, self._min_interval) or is_full:
             self.flush()
+
+    @property
+    def is_of_slow_hosts(self) -> bool:
+        return is_slow(self._seconds, recent.idle)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether its job is hungry, see `core.politeness.handover`."""
+        return is_hungry(self._seconds, recent.idle, *self.load())
+
+    def _note(self, seconds: float) -> None:
+        share = SLOWER if seconds > self._seconds else FASTER
+        self._seconds += (seconds - self._seconds) * (share if self._seconds else 1.0)
+        recent.seconds = self._seconds
 
     def _count(self, result: PageResult) -> None:
         found = result.links or tuple(entry.url for entry in result.entries)
@@ -78,10 +110,13 @@ class ResultBuffer:
     def flush_old(self) -> None:
         """Flush, unless the last flush was a moment ago."""
         age = time.monotonic() - self._flushed_at
-        is_awaited = self._ended and len(self._results) > FEW_SLICES
+        has_many = self._ended and len(self._results) > FEW_SLICES
         if age < self._min_interval:
             return
-        if age >= FLUSH_INTERVAL_S or (is_awaited and age >= FLUSH_ENDED_AFTER_S):
+        interval = FLUSH_INTERVAL_S
+        if self.is_awaited:
+            interval = min(interval, report_wait(self._seconds, self.load()[1], has_ended=bool(self._ended)))
+        if age >= interval or (has_many and age >= FLUSH_ENDED_AFTER_S):
             self.flush()
 
     def flush_ended(self) -> None:

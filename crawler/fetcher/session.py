@@ -53,6 +53,8 @@ class FetchSession:
         self.guard = guard_of(batch.policy.private_hosts)
         self.proxy_health = ProxyHealth(frontier.redis, frontier.keys, now)
         self.shared: dict[str, Any] = {}  # see `page_step.SliceContext`
+        self.on_slot: Callable[[str], object] = lambda host: None  # called when a slice that waited for a slot has one
+        self.is_working_on: Callable[[str], bool] = lambda host: False  # whether its job fetches from the host
         self._lost, self._deadline = False, time.monotonic() + MAX_BATCH_S
         self.slices = [SliceRun(self, number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))
@@ -151,11 +153,12 @@ class FetchSession:
 
     def _push_reports(self, reports: Sequence[SliceReport]) -> None:
         """The end of a batch sends no tick while MIN_WAITING_BATCHES others of its collector are queued: the end of the
-        next one does. A crawl that is over has none, whatever is still in RQ's queue, so a tick deletes late results.
-        A worker that is shutting down always sends a tick."""
+        next one does, unless its hosts are slow. A crawl that is over has none, whatever is still in RQ's queue, so a
+        tick deletes late results. A worker that is shutting down always sends a tick."""
 
         def push() -> None:
-            is_urgent = not self.is_over or queues.stop_request.is_set() or self._has_few_waiting()
+            is_awaited = not self.is_over or self.result_buffer.is_of_slow_hosts or queues.stop_request.is_set()
+            is_urgent = is_awaited or self._has_few_waiting()
             wake(self.frontier, self.batch.site, reports, is_urgent=is_urgent)
 
         retry_on_outage(push)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SLOT_POLL_S = 0.25  # between two tries for a slot, when all slots of a host are in use
+SLOT_POLL_S = 0.05  # between two tries for a slot, when all slots of a host are in use
 MISSING_PAUSE_S = 5.0  # before a worker hands back a page that needs what it lacks
 SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in another batch
 
@@ -67,9 +67,15 @@ class SliceRun:
         """Fetch pages while the host grants requests. Returns when to resume (epoch seconds); None when the slice is
         over: all pages are fetched, time is up, or the host asks to wait."""
         if not self._has_begun:
+            if not may_go_on():
+                return None
             self._has_begun = self._begin()
             if not self._has_begun:
+                if self._session.is_working_on(self.host):  # then this job will have a free slot
+                    self._waiting_since = None
                 return self._wait_or_end(self._now() + SLOT_POLL_S, give_up_at=self._now() + SLOT_BUSY_DELAY_S)
+            if self._waiting_since is not None:  # then there may be another free slot: the throttle allows more
+                self._session.on_slot(self.host)
             self._waiting_since = None
             self._check_unresponsive(self._unresponsive_hosts.get(self._part.host))
         while self._place < len(self._part.pages) and may_go_on():

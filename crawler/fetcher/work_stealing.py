@@ -67,18 +67,20 @@ class WorkStealer:
         seconds = check_interval(time.monotonic() - self._waited_at)
         return SLOT_CHECK_INTERVAL_S if self._slots_of and seconds == CHECK_INTERVAL_S else seconds
 
-    def steal(self, batches: int) -> Iterator[Batch]:
+    def steal(self, batches: int, *, is_hungry: bool = False) -> Iterator[Batch]:
         """Run the first queued tick, if any; yield the first queued batches, so many at most. Only jobs that waited at
-        some checks before: a free worker would have taken them by now."""
+        some checks before: a free worker would have taken them by now. If the caller is hungry, see
+        `core.politeness.handover`, any job: it looks a moment after one was sent."""
         try:
             self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.next_jobs(self._queue)}
             if self._checks:
                 self._waited_at = time.monotonic()
-            if not self.is_busy() and (left_over := self._waiting_since(TICK_CHECKS)):
+            if not self.is_busy() and (left_over := self._waiting_since(0 if is_hungry else TICK_CHECKS)):
                 tick = queues.steal_tick(left_over)
                 if tick is not None:
                     self._run_tick(*tick)
-            left_over = self._waiting_since(self._batch_patience()) if batches and self._checks else []
+            patience = 0 if is_hungry else self._batch_patience()
+            left_over = self._waiting_since(patience) if batches and self._checks else []
             left_over = self._own_share(left_over, self._slots_of) if self._slots_of else left_over
             for _ in range(min(batches, len(left_over))):
                 plain = queues.steal_batch(left_over, self._queue)

@@ -54,7 +54,7 @@ def extraction_coming(crawl: str) -> str:
 
 
 def own_signal(name: str) -> str:
-    """list with a short TTL: the idle poller of this name is to end"""
+    """list with a short TTL: the idle poller of this name is to end, or the fetch jobs that share it are to look"""
     return f"{JOB_SIGNAL}:{name}"
 
 

@@ -47,6 +47,7 @@ class EventLoop:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.main = getcurrent()
         self._clock, self._stalled, self.step_began = clock, 0.0, 0.0
+        self.waited = 0.0  # seconds without a task that could go on, in all
         self._poller = _Epoll() if hasattr(select, "epoll") else _Poll()
         self._ready: deque[Task] = deque()
         self._waiting: dict[Task, None] = {}  # in the order in which they began to wait
@@ -72,6 +73,7 @@ class EventLoop:
         began = self.now()
         timeout = 0.0 if self._ready else max(0.0, min(seconds, self._next_deadline - began))
         self._collect(timeout)
+        self.waited += self.now() - began if timeout else 0.0
         self._expire(began)
         for _ in range(len(self._ready)):
             self._resume(self._ready.popleft())

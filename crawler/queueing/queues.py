@@ -50,6 +50,8 @@ _RESCUE_KIND = "watch-lifeline"
 _RESCUE_SCORE = 1.0  # epoch seconds, long ago: RQ takes the rescue job for abandoned
 
 _MAX_SIGNALS = 512  # a poller sees further jobs at its next check, within a second
+BUSY_SIGNAL = keys.own_signal("busy")  # a list on which fetch jobs with idle connections block
+_MAX_BUSY_SIGNALS = 16  # what is left of them wakes the next fetch job for nothing
 _SIGNAL_TTL_MS = 1000  # pollers check the queues themselves after this
 
 
@@ -69,7 +71,7 @@ class StopRequest(threading.Event):
         super().set()
         if self.signal_list is not None:
             with suppress(RedisError), connection().pipeline() as pipe:
-                _signal_pollers(pipe, self.signal_list)
+                _push_signals(pipe, self.signal_list)
                 pipe.execute()
 
     def seconds(self) -> float | None:
@@ -115,7 +117,7 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str, collector: int = 
         else _job_data("crawler.jobs.manage", job, f"manage the crawl of {site}", crawl)
     )
     _queue(CRAWL).enqueue_many([data], pipeline=pipe)
-    _signal_pollers(pipe)
+    _signal(pipe)
 
 
 def send_batches(batches: Sequence[Batch]) -> None:
@@ -124,15 +126,20 @@ def send_batches(batches: Sequence[Batch]) -> None:
         for lane in lanes():
             if data := [_fetch_data(batch, lane) for batch in batches if lane_of_batch(batch.id) is lane]:
                 _queue(lane.queue).enqueue_many(data, pipeline=pipe)
-        _signal_pollers(pipe, times=len(batches))
+        _signal(pipe, times=len(batches))
         pipe.execute()
 
 
-def _signal_pollers(pipe: Pipeline, signal_list: str = keys.JOB_SIGNAL, *, times: int = 1) -> None:
-    """Wake as many idle pollers as jobs are sent in this transaction."""
+def _signal(pipe: Pipeline, *, times: int = 1) -> None:
+    """Wake as many idle pollers, and fetch jobs with idle connections, as jobs are sent in this transaction."""
+    _push_signals(pipe, keys.JOB_SIGNAL, times)
+    _push_signals(pipe, BUSY_SIGNAL, times, _MAX_BUSY_SIGNALS)
+
+
+def _push_signals(pipe: Pipeline, signal_list: str, times: int = 1, at_most: int = _MAX_SIGNALS) -> None:
     if times:
         pipe.rpush(signal_list, *[1] * times)
-        pipe.ltrim(signal_list, -_MAX_SIGNALS, -1)
+        pipe.ltrim(signal_list, -at_most, -1)
         pipe.pexpire(signal_list, _SIGNAL_TTL_MS)
 
 
@@ -241,7 +248,7 @@ def _send_once(coming: str, func: str, job: str, description: str, *args: Any) -
     if connection().set(coming, job, nx=True, px=NOTIFY_RESEND_S * MS_PER_S):
         with connection().pipeline() as pipe:
             _queue(CRAWL).enqueue_many([_job_data(func, job, description, *args)], pipeline=pipe)
-            _signal_pollers(pipe)
+            _push_signals(pipe, keys.JOB_SIGNAL)
             pipe.execute()
 
 

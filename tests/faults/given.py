@@ -1,6 +1,7 @@
 """The clock all processes of a stage go by. It stands still until somebody waits, and then it jumps: what a repair
 takes is measured in these seconds, however slow or fast the machine is."""
 
+import math
 import mmap
 import os
 import random
@@ -16,6 +17,7 @@ from redis import Redis
 
 from crawler import clock as shared_clock
 from crawler.capabilities.hooks import subscribers
+from crawler.core.politeness import handover
 from crawler.crawls import reconcile
 from crawler.fetcher import loop, result_buffer, session, work_stealing
 from crawler.frontier import results
@@ -96,6 +98,7 @@ def live_by(clock: GivenClock) -> None:
         (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
         (loop, "EventLoop", partial(TimelessLoop, clock.now, clock.pass_by)),
         (result_buffer, "FLUSH_INTERVAL_S", 600.0),  # the same
+        (handover, "SLOW_RESPONSE_S", math.inf),  # the same
         (random, "random", lambda: 0.5),  # no jitter
     ]
     for owner, name, value in replaced:

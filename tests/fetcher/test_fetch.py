@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import time
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from rq.job import Job
 from crawler.core.html import links
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.politeness import host_rules
+from crawler.core.politeness import handover, host_rules
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.crawls.reconcile import reconcile, scan
@@ -163,6 +164,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
 ) -> None:
     """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
     monkeypatch.setattr(host_rules, "MAX_SLICE_PAGES", 1)
+    monkeypatch.setattr(handover, "SLOW_RESPONSE_S", math.inf)  # on a busy machine any host is slow
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
     monkeypatch.setattr(dispatch, "worker_count", lambda queue: 3)
     handed_out(bench)
@@ -304,6 +306,25 @@ def test_a_slice_goes_on_as_soon_as_another_gives_its_connection_back(
     began = time.monotonic()
     fetch(batch)
     assert time.monotonic() - began < 30
+    assert bench.site.hits.total() == 10  # with robots.txt
+
+
+@pytest.mark.site(
+    {"/": page(*[f"/{number}" for number in range(8)]), **{f"/{number}": Reply(after=1.5) for number in range(8)}}
+)
+def test_a_slice_waits_for_a_connection_that_another_slice_of_its_job_will_give_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Handed back, it would keep its host from being given out for a second."""
+    monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 1.0)
+    monkeypatch.setattr("crawler.core.politeness.host_rules.SLOW_RESPONSE_S", 0.0)
+    monkeypatch.setattr("crawler.core.politeness.host_rules.SHORT_SLICE_TARGET_S", 0.0)
+    monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 0)
+    bench.start(concurrency=4)
+    bench.work(at_most=3)
+    (batch,) = bench.batches()
+    assert len(batch.slices) == 8
+    fetch(batch)
     assert bench.site.hits.total() == 10  # with robots.txt
 
 

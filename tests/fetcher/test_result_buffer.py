@@ -1,6 +1,7 @@
 """What was found is left after a while, and at once where it would take up memory."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import Batch, PageResult, PageTask, SitemapEntry, Slice, SliceReport
+from crawler.fetcher import result_buffer
 from crawler.fetcher.result_buffer import FLUSH_CHARACTERS, ResultBuffer
 
 POLICY = FetchPolicy(user_agent="x", obey_robots=True, delay=0.0, concurrency=1, private_hosts=(), max_body_bytes=1000)
@@ -48,3 +50,21 @@ def test_a_page_that_has_a_slot_is_left_at_once() -> None:
     reporter.add(0, found(0))
     reporter.add(0, found(1))
     assert left == [[0], [1]]
+
+
+@pytest.mark.parametrize(("elapsed_ms", "waiting", "is_left"), [(100, 0, True), (100, 4, False), (10, 0, False)])
+def test_an_ended_slice_of_a_slow_host_is_left_at_once_if_nothing_follows(
+    elapsed_ms: int, waiting: int, is_left: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[SliceReport] = []
+    now = SimpleNamespace(monotonic=lambda: 0.0)
+    monkeypatch.setattr(result_buffer, "time", now)
+    monkeypatch.setattr(result_buffer, "recent", result_buffer.RecentWork())
+    buffer = ResultBuffer(BATCH, left.extend)
+    now.monotonic = lambda: 0.03
+    buffer.load = lambda: (4, waiting)
+    buffer.add(0, found(0, http_status=200, elapsed_ms=elapsed_ms))
+    assert left == []
+    buffer.end(0, 0.0, 0)
+    buffer.flush_old()
+    assert bool(left) is is_left

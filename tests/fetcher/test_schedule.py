@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from crawler.fetcher.schedule import SliceSchedule
+from crawler.fetcher.schedule import FOLLOW_S, SliceSchedule
 from crawler.fetcher.session import FetchSession
 
 SESSION = cast(FetchSession, object())
@@ -40,7 +40,7 @@ def test_a_free_slot_goes_to_the_slice_that_has_waited_longest_for_one(schedule:
     schedule.add(30.0, SESSION, 2, host=HOST)
     schedule.add(40.0, SESSION, 3, host=HOST)
     schedule.note_free_slot(HOST)
-    assert in_order(schedule) == [(0.0, 2), (10.0, 0), (20.0, 1), (40.0, 3)]
+    assert in_order(schedule) == [(0.0, 2), (10.0, 0), (20.0, 1), (40.0 + FOLLOW_S, 3)]
 
 
 def test_the_next_free_slot_goes_to_the_next_slice(schedule: SliceSchedule) -> None:
@@ -75,3 +75,18 @@ def test_all_slices_can_be_taken_at_once(schedule: SliceSchedule) -> None:
     assert list(schedule.clear()) == [(SESSION, 0), (SESSION, 1)]
     schedule.note_free_slot(HOST)
     assert (len(schedule), schedule.first()) == (0, None)
+
+
+def test_of_the_slices_that_wait_for_a_slot_of_a_host_only_the_first_tries_soon(schedule: SliceSchedule) -> None:
+    schedule.add(10.0, SESSION, 0, host=HOST)
+    schedule.add(10.0, SESSION, 1, host=HOST)
+    schedule.add(10.0, SESSION, 2, host=OTHER)
+    assert in_order(schedule) == [(10.0, 0), (10.0, 2), (10.0 + FOLLOW_S, 1)]
+
+
+def test_when_the_first_gets_none_the_next_tries_soon(schedule: SliceSchedule) -> None:
+    schedule.add(10.0, SESSION, 0, host=HOST)
+    schedule.add(10.0, SESSION, 1, host=HOST)
+    schedule.remove(SESSION, 0)
+    schedule.add(10.1, SESSION, 0, host=HOST)
+    assert in_order(schedule) == [(10.1, 1), (10.1 + FOLLOW_S, 0)]

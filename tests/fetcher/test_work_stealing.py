@@ -135,6 +135,18 @@ def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {bench.site.host}"]
 
 
+def test_a_worker_with_idle_connections_takes_a_job_at_the_first_look(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_stealing, "worker_count", lambda: 2)
+    bench.start()
+    with WorkStealer(lambda: None) as helper:
+        assert list(helper.steal(1, is_hungry=True)) == []
+    assert bench.jobs("crawl") == []
+    with WorkStealer(lambda: None) as helper:
+        assert len(list(helper.steal(1, is_hungry=True))) == 1
+
+
 @pytest.mark.parametrize(("workers", "looks"), [(1, 1), (2, 1 + BATCH_CHECKS)])
 def test_a_batch_is_left_to_other_workers_if_there_are_some(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, workers: int, looks: int

@@ -285,3 +285,12 @@ def test_two_hundred_tasks_at_a_time(loop: EventLoop) -> None:
             ours.close()
             theirs.close()
     assert received == [number % 256 for number in range(len(pairs))]
+
+
+def test_it_tells_how_long_nothing_could_go_on(loop: EventLoop) -> None:
+    loop.spawn(lambda: sleep(0.05))
+    run_until(loop, lambda: loop.waited >= 0.05)
+    waited = loop.waited
+    loop.spawn(lambda: time.sleep(0.05))
+    loop.run(LONG)
+    assert loop.waited == waited

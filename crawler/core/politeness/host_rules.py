@@ -18,6 +18,7 @@ SLICE_TARGET_S = 5.0  # duration of a slice: ten times as long as it takes to ha
 MISJUDGED_AFTER_S = 1.0  # spent on its pages, after which a slice that would last twice as long as that ends
 DELAYED_SLICE_TARGET_S = 15.0  # the same with a delay, in which the worker does other things
 PASSING_SLICE_TARGET_S = 2.0  # the same with a delay that may end with any response
+REPORT_S, EARLY_REPORT_S = 1.0, 0.25  # between two reports of response times; the same while the limit still rises
 MAX_SLICES_PER_BATCH = 32  # fetched concurrently
 SLICES_PER_CONNECTION = 2  # handed out for a host without a delay
 MAX_SLICE_WAIT_S = 2.5  # for its turn at a host (a slot, or the delay); then the slice is handed back
@@ -93,6 +94,15 @@ def is_misjudged(spent_s: float, done: int, left: int) -> bool:
     """Whether a slice has far too many pages, because its host is slower than was known: `done` of them took `spent_s`
     seconds, and `left` wait. What is left is then handed out again, over all connections that the host allows."""
     return spent_s >= MISJUDGED_AFTER_S and left * spent_s > 2 * SLICE_TARGET_S * done
+
+
+def report_interval(throttle: Throttle, connections: int) -> float:
+    """Seconds between two reports of a slice's response times to the throttle, where a crawl would use so many
+    connections. While the limit of a slow host still doubles, each response is reported: a report costs a fraction of a
+    millisecond, and connections wait for it."""
+    if throttle.allowed(connections) >= connections:
+        return REPORT_S
+    return 0.0 if throttle.is_starting and throttle.seconds >= SLOW_RESPONSE_S else EARLY_REPORT_S
 
 
 def longest_slice(*, needs_early_results: bool) -> int:

@@ -12,6 +12,7 @@ LEVELS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64
 
 START = 4  # connections to a host that has responded once; the default of a crawl's own limit
 FAST_START, FAST_S = 8, 0.15  # the same if its first response took no longer: then a mistake is soon corrected
+BRIEF_S = 0.05  # from this to FAST_S one response of each connection is enough to double them: more would take as long
 LEAST = 1 / 1024  # of a connection's time
 COMFORT_S = 0.1  # a host that responds faster is not slowed down, whatever it usually takes
 FORGET_S = 600.0  # without news
@@ -211,7 +212,7 @@ def is_full(throttle: Throttle, window: Window, now: float) -> bool:
     if not throttle.levels:
         return True
     if throttle.is_starting:
-        return responses >= 1.5 * throttle.limit
+        return responses >= (1.0 if BRIEF_S <= throttle.seconds <= FAST_S else 1.5) * throttle.limit
     is_first = window.since == throttle.changed_at
     if passed < max(WINDOW_S, ROUNDS * math.exp(window.mean) if is_first else 0.0):
         return False

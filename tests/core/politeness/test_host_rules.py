@@ -3,6 +3,7 @@
 import pytest
 
 from crawler.core.politeness import host_rules
+from crawler.core.politeness.throttle import Throttle
 
 
 def test_the_longer_delay_counts() -> None:
@@ -72,3 +73,19 @@ def test_a_host_that_never_answered_is_given_up_sooner(
     times: int, seconds: float, has_answered: bool, hopeless: bool
 ) -> None:
     assert host_rules.is_hopeless(times, seconds, has_answered=has_answered) is hopeless
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_starting", "seconds", "interval"),
+    [
+        (16, True, 0.1, host_rules.REPORT_S),  # the crawl has all it wants
+        (8, True, 0.1, 0.0),
+        (8, False, 0.1, host_rules.EARLY_REPORT_S),
+        (8, True, 0.02, host_rules.EARLY_REPORT_S),
+    ],
+)
+def test_each_response_of_a_slow_host_is_reported_while_its_limit_doubles(
+    limit: int, is_starting: bool, seconds: float, interval: float
+) -> None:
+    throttle = Throttle(limit=limit, is_starting=is_starting, seconds=seconds, news_at=1.0)
+    assert host_rules.report_interval(throttle, 16) == interval

@@ -129,6 +129,15 @@ def test_the_first_window_with_a_new_limit_lasts_for_several_responses_or_it_has
     assert is_full(changed, a_window(1.0, since=NOW - 2), NOW + 1.1)
 
 
+@pytest.mark.parametrize(("seconds", "responses"), [(0.02, 12), (0.1, 8), (0.15, 8), (0.3, 12)])
+def test_at_first_a_window_ends_after_one_response_of_each_connection_or_half_as_many_more(
+    seconds: float, responses: int
+) -> None:
+    starting = replace(known(c1=seconds), limit=8.0, is_starting=True, seconds=seconds)
+    assert not is_full(starting, a_window(seconds, responses=responses - 1), NOW)
+    assert is_full(starting, a_window(seconds, responses=responses), NOW)
+
+
 def test_a_failure_halves_the_limit_and_the_next_one_does_so_again() -> None:
     assert [each.connections for each in failed(known(c1=0.2, c4=0.2), 2, status=503)] == [2, 1]
 
