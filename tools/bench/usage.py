@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self
 
-from crawler.launch.process_group import adopts_orphans
 from tools.bench import processes
+from tools.subreaper import adopts_orphans
 
 EVERY_S = 1.0  # between two looks at the memory, each of which takes some milliseconds
 

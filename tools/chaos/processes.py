@@ -106,7 +106,7 @@ def is_scrapy(pid: int) -> bool:
 
 def orphans() -> list[str]:
     """The processes of browsers and of Scrapy whose worker is dead, if this process adopts such; see
-    `crawler.launch.process_group.adopts_orphans`. Chromium's crash handlers are left out: they leave Chromium at their
+    `tools.subreaper.adopts_orphans`. Chromium's crash handlers are left out: they leave Chromium at their
     start, and end with it."""
     return [f"{pid} {' '.join(words)[:100]}" for pid, words in _adopted().items() if "crashpad" not in words[0]]
 

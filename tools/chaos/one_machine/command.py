@@ -16,7 +16,6 @@ import django
 from crawler.capabilities.browser import chromium
 from crawler.capabilities.browser.chromium import NO_CHROMIUM, NO_PLAYWRIGHT
 from crawler.core.protocol.collectors import MAX_COLLECTORS
-from crawler.launch.process_group import adopts_orphans
 from tests.browser_sites.spa import spa
 from tests.hostile.server import Canary
 from tools.chaos import site as sites
@@ -32,6 +31,7 @@ from tools.chaos.one_machine.sites import CANARY_ADDRESS, MembersSite, expected_
 from tools.chaos.one_machine.verdict import batch_pages
 from tools.chaos.session import Run, add_arguments, all_of, done, parsed, repeated, say, work_folder
 from tools.chaos.verdict import Expected, measured, walked
+from tools.subreaper import adopts_orphans
 
 PAGES = 400  # of the generated site
 SHOP_PAGES = 200  # of the application; two browser workers render some two a second
