@@ -90,7 +90,7 @@ def _entrant(name: str, version: Version, kind: str, chosen: Namespace, work: Pa
     def crawled(site: Served, terms: Terms, folder: Path, number: int) -> Run:
         return replace(crawl(site, terms, folder, number), tool=name)
 
-    return Entrant(Tool(name, version.title, crawled), terms)
+    return Entrant(Tool(name, version.title, "", crawled), terms)  # both store the same
 
 
 def _on_postgresql(site: Served, terms: Terms, folder: Path, number: int) -> Run:
