@@ -138,6 +138,9 @@ _INSECURE = (
 )
 
 
+_CSS_BLANKS = re.compile("[ \t\n\r\f]")  # between the words of an attribute, for ~=
+
+
 class PageMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The metadata of one HTML page."""
 
@@ -269,7 +272,8 @@ def _is_insecure(element: ScannedElement) -> bool:
     """Whether _INSECURE selects this element of a page that was scanned."""
     match element.tag:
         case "link":
-            return "stylesheet" in _words(attribute(element, "rel")) and _is_http(attribute(element, "href"))
+            words = _CSS_BLANKS.split(attribute(element, "rel").lower())
+            return "stylesheet" in words and _is_http(attribute(element, "href"))
         case "object":
             return _is_http(attribute(element, "data"))
         case _:

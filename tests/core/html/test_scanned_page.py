@@ -113,6 +113,7 @@ def test_its_limits_are_those_of_the_tree() -> None:
         "<img src=HTTP://a/b><img src=https://a/c><img href=d src=http:e><object data=http:f></object>",
         "<embed src=http:g><input src=http:h><iframe src=http:i></iframe><audio src=http:j></audio>",
         "<a href=x><img src=http:k alt=l></a>",
+        "<link rel='stylesheet\u2028 x' href=http:a><link rel='stylesheet\x0b' href=http:b>",
         "<link rel='x StyleSheet' href=http:s><link rel=next href=http://a/><script src='&#104;ttp:x'></script>",
     ],
 )
