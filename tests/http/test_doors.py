@@ -61,6 +61,7 @@ KNOWN = {
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",
     "launch/embedded_redis.py": "the Redis it has begun itself, on a socket of this machine",
+    "launch/watchdog.py": "tells that Redis to stop, on the same socket",
     "launch/up.py": "the web server it has begun itself",
     "launch/web_worker.py": "reads from connections that clients have opened",
     "capabilities/browser/chromium.py": "looks whether a browser for the tests is there",
