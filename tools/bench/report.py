@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from tools.bench.chart import Bar, Group
-from tools.bench.figures import OURS, Cpu, Judged, Run, Summary, ratio
+from tools.bench.figures import OURS, Cpu, Judged, Run, Summary, incomplete, ratio
 from tools.bench.tools import STORES, TITLES
 
 _ROW = "  {:<30} {:>7} {:>8} {:>8} {:>16} {:>6} {:>8} {:>7}  {:<22} {:>10} {:>7}  {}"
@@ -79,14 +79,15 @@ def as_json(report: Report, runs: Sequence[Run]) -> str:
 
 
 def bars(report: Report) -> list[Group]:
-    """What the chart shows: pages a second, a group for each site."""
+    """What the chart shows: pages a second, a group for each site. A tool that got few of the pages is left out."""
+    few = [summary for summary, _ in incomplete(report.summaries)]
     return [
         Group(
             title[:1].upper() + title[1:],
             tuple(
                 Bar(report.tools[summary.tool], summary.rate, is_ours=summary.tool.startswith(OURS))
                 for summary in report.summaries
-                if summary.site == name
+                if summary.site == name and summary not in few
             ),
         )
         for name, title in report.titles.items()

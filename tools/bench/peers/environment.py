@@ -33,6 +33,7 @@ def prepared(folder: Path = BENCH / "venv", requirements: Sequence[str] = REQUIR
     if installed(folder, ROOT / requirements[-1]) is None:
         print("It could not be installed; pip's own words are above.", file=sys.stderr, flush=True)
         return None
+    subprocess.run([python, "-I", ROOT / "crawler" / "launch" / "speedups.py", ROOT], check=False)  # as in bin/_setup
     stamp.write_text(state)
     return python
 
@@ -72,8 +73,8 @@ def can_import(python: Path, module: str) -> bool:
 
 
 def _state(folder: Path, requirements: Sequence[str]) -> str:
-    """Of the requirements, the version of Python, and the place."""
+    """Of the requirements, what is compiled, the version of Python, and the place."""
     digest = blake2b(digest_size=8)
-    for name in requirements:
-        digest.update((ROOT / name).read_bytes())
+    for file in (*(ROOT / name for name in requirements), *(ROOT / "speedups").glob("*.c")):
+        digest.update(file.read_bytes())
     return f"{digest.hexdigest()} {sys.version_info[:2]} {folder}"
