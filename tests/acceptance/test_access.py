@@ -1,6 +1,5 @@
-"""What stands between workers and a site: a SOCKS proxy, a certificate that is not trusted, a group of robots.txt."""
+"""What stands between workers and a site: a proxy, a certificate that is not trusted, a group of robots.txt."""
 
-import json
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -25,20 +24,6 @@ Disallow: /for-others/
 User-agent: *
 Disallow: /for-kettles/
 """
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
-def test_every_request_comes_through_the_socks_proxy(crew: Stack, scheme: str) -> None:
-    with Site(PAGES).serving() as site, SocksServer(login="user:pa ss") as proxy:
-        address = f"{scheme}://user:pa%20ss@127.0.0.1:{proxy.port}"
-        receipt = json.loads(crew.run(*CRAWL, site.url, "--proxy", address).stdout)
-        connections = {request.port for request in site.requests}
-    assert (receipt["discovered"], receipt["fetched"]) == (len(PAGES), len(PAGES))
-    assert len(site.requests) == len(PAGES) + 1  # robots.txt
-    assert set(proxy.targets) == {site.host}
-    assert len(proxy.targets) == len(connections)
-    assert "pa%20ss" not in crew.log()
 
 
 def test_without_its_password_the_site_gets_no_request(crew: Stack) -> None:

@@ -24,8 +24,6 @@ MOST, CONNECTIONS = 3, 16
 IDLE_S, RESPONSE_S, SLOW_S = 4.0, 0.5, 3.0
 PAGES, SLOW_PAGES = 500, 14
 AUTOSCALE = (sys.executable, "manage.py", "autoscale", "--min", "0", "--max", str(MOST))
-WORKER = (sys.executable, "-P", "-m", "crawler.launch.worker")
-CHECKS = 2  # one has just looked when there is need, and the next one takes a moment itself
 SETTINGS = {
     "CRAWLER_WORKER_IDLE_SECONDS": f"{IDLE_S:g}",
     "CRAWLER_WORKER_CONNECTIONS": "4",  # so that three workers are useful for few slow requests
@@ -73,36 +71,6 @@ def assert_exact(stack: Stack, site: Site, crawl: UUID, *, killed: bool) -> None
         assert receipt["retries"] == 0
         assert receipt["requests"] == PAGES + 1
         assert {(row["attempts"], row["deaths"]) for row in stack.pages(crawl).values()} == {(1, 0)}
-
-
-def seconds_to_start(stack: Stack) -> float:
-    """From the start of a worker until RQ knows it, on this machine and now."""
-    worker = stack.spawn(*WORKER)
-    seconds = seconds_until(stack, lambda: running(stack) == {worker.pid})
-    worker.terminate()
-    assert worker.wait(20) == 0
-    return seconds
-
-
-@pytest.mark.long
-def test_the_first_worker_comes_with_the_next_check_and_none_is_left_when_it_is_stopped(stack: Stack) -> None:
-    """A check takes no longer than a worker takes to start; so no limit in seconds has to allow for a machine that has
-    other work to do."""
-    started_in = seconds_to_start(stack)
-    scaler = stack.spawn(*AUTOSCALE)
-    stack.wait_for(lambda: has_autoscaler(stack.redis))
-    pages = {f"/{number}": page() for number in range(5)}
-    with Site({"/": page(*pages), **pages}).serving() as site:
-        assert running(stack) == set()  # nothing is to be done
-        crawl = started(stack, site)
-        began_in = seconds_until(stack, lambda: "Workers: 1." in stack.log())
-        receipt = stack.wait_until_finished(crawl)
-    print(f"\nthe first worker begins {began_in:.1f} s after there was need; a start takes {started_in:.1f} s")
-    assert (receipt["fetched"], receipt["retries"], receipt["requests"]) == (6, 0, 6)
-    assert began_in <= CHECKS * (CHECK_INTERVAL_S + started_in)
-    scaler.send_signal(signal.SIGTERM)
-    assert scaler.wait(20) == 128 + signal.SIGTERM
-    assert not stack.redis.scard("rq:workers")
 
 
 @pytest.mark.long

@@ -127,19 +127,6 @@ def test_a_crawl_goes_on_from_a_dump_of_postgresql(
     rehearse(own_database, site, backup, empties_redis=empties_redis, is_finished=is_finished)
 
 
-def test_a_crawl_that_was_deleted_meanwhile_is_there_again(stack: Stack, site: PausingSite) -> None:
-    backup = SqliteBackup(stack)
-    crawl = begun(stack, site, backup)
-    stack.run("python", "manage.py", "delete", str(crawl), "--yes")
-    stop(stack)
-    backup.restore()
-    start_workers(stack)
-    assert_complete(stack, stack.wait_until_finished(crawl))
-    stack.run("python", "manage.py", "reconcile")
-    assert stack.crawl(crawl)["state"] == "finished"
-    assert len(stack.pages(crawl)) == EXPECTED["discovered"]
-
-
 def rehearse(stack: Stack, site: PausingSite, backup: Backup, *, empties_redis: bool, is_finished: bool) -> None:
     crawl = begun(stack, site, backup)
     if is_finished:

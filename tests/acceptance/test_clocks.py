@@ -42,17 +42,6 @@ def times_told(stack: Stack, site: Site) -> Counter[str]:
     return Counter(json.loads(request.body)["id"] for request in site.requests if request.path == "/hook")
 
 
-@pytest.mark.long
-def test_a_notice_that_a_slow_clock_sends_is_not_sent_again_by_a_fast_one(stack: Stack) -> None:
-    with Site({"/": page(), "/hook": SLOW_RECEIVER}).serving() as site:
-        stack.spawn(*skewed(-600, *OWN_WORKER))
-        stack.start(f"{site.url}/", notify_webhooks=[f"{site.url}/hook"])
-        stack.wait_for(lambda: site.hits["/hook"] > 0)
-        assert "This machine's clock is 600.0 s behind Redis's." in stack.log()
-        stack.spawn(*skewed(600, *OWN_WORKER))  # looks at what is due when it starts, and then every few seconds
-        assert set(times_told(stack, site).values()) == {1}
-
-
 @pytest.mark.parametrize("worker", [OWN_WORKER, STOCK_WORKER], ids=["own", "stock"])
 @pytest.mark.long
 def test_wrong_clocks_change_no_time_and_tell_nobody_twice(stack: Stack, worker: Sequence[str]) -> None:

@@ -27,7 +27,6 @@ HANGS_S, SLOW_S = 30.0, 5.0
 BEGUN = 60  # requests before one is drained
 NOT_BEGUN = 5  # pages of the worker that is drained, at least
 OTHERS_WITHIN_S = 2.0  # without handing back they would wait for the lease to expire
-OTHERS_AMONG_TESTS_S = LEASE_TTL_S / 2  # while other tests keep the cores busy
 STOCK_WITHIN_S = LEASE_TTL_S + 10.0
 """As after a worker's death, see "Times" in docs/protocol.md. A stock worker's job learns of the request late, the
 others fork for each job, and a job that RQ pops at that moment is found as one that it has lost. That no page was left
@@ -50,13 +49,9 @@ def stack(tmp_path: Path, redis_url: str) -> Iterator[Stack]:
 # Of both nearly all pages are handed out at a time: a page that is handed back is requested after those that wait.
 
 
-def fast_site(size: int = 1500) -> Site:
-    pages = {f"/{number}": Reply(page(), after=0.02) for number in range(size)}
+def fast_site() -> Site:
+    pages = {f"/{number}": Reply(page(), after=0.02) for number in range(1500)}
     return Site({"/": page(*pages), **pages})
-
-
-def small_site() -> Site:
-    return fast_site(400)
 
 
 def slow_site() -> Site:
@@ -128,11 +123,6 @@ def name_of_one_with_pages(
 
 
 @pytest.mark.long
-def test_others_go_on_in_a_small_crawl(stack: Stack) -> None:
-    assert_others_go_on(stack, small_site, None, OWN_WORKER, STOP_SECONDS, OTHERS_AMONG_TESTS_S)
-
-
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "exits_within_s", "others_within_s"),
     [
@@ -144,17 +134,6 @@ def test_others_go_on_in_a_small_crawl(stack: Stack) -> None:
     ("make_site", "path"), [pytest.param(fast_site, None, id="fast"), pytest.param(slow_site, HANGS, id="slow")]
 )
 def test_others_go_on_with_what_a_worker_hands_back(
-    stack: Stack,
-    make_site: Callable[[], Site],
-    path: str | None,
-    command: tuple[str, ...],
-    exits_within_s: float,
-    others_within_s: float,
-) -> None:
-    assert_others_go_on(stack, make_site, path, command, exits_within_s, others_within_s)
-
-
-def assert_others_go_on(
     stack: Stack,
     make_site: Callable[[], Site],
     path: str | None,

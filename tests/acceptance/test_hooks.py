@@ -1,13 +1,11 @@
-"""Hooks with real workers: what one finds is stored, what raises, hangs or kills its worker costs no other page."""
+"""Hooks with real workers: what one finds is stored, what raises or hangs costs no page."""
 
 import json
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acceptance.test_poison import _keep_a_worker_running
 from tests.capabilities.hooks import samples
 from tests.capabilities.hooks.samples import name_of
 from tests.site import Site, page
@@ -74,25 +72,3 @@ def test_what_hooks_find_is_stored_and_what_raises_or_hangs_costs_nothing(
     lines = notes.read_text().splitlines()
     assert f"closed {site.url}/a 2xx a" in lines
     assert "finished 4" in lines
-
-
-@pytest.mark.long
-def test_a_page_on_which_a_hook_kills_its_worker_is_given_up_and_the_others_are_fetched(
-    stack: Stack, tmp_path: Path
-) -> None:
-    hooked(stack, tmp_path, samples.Killing, samples.Counting)
-    with Site({**PAGES, "/": page("/a", "/poison", "/b"), "/poison": page()}).serving() as site:
-        ended = threading.Event()
-        keeper = threading.Thread(target=_keep_a_worker_running, args=(stack, ended))
-        keeper.start()
-        try:
-            crawl = stack.start(f"{site.url}/")
-            receipt = stack.wait_until_finished(crawl, patience=150)
-        finally:
-            ended.set()
-            keeper.join()
-    (crashed,) = stack.rows("SELECT * FROM crawler_page WHERE outcome = 'crashed'")
-    assert crashed["url"] == f"{site.url}/poison"
-    assert "the worker died 3 times" in crashed["error"]
-    assert (receipt["failed"], receipt["fetched"]) == (1, 4)
-    assert calls(stack) == {("Killing", "on_page"): (4, 0, 0), ("Counting", "on_page"): (4, 0, 0)}

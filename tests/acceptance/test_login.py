@@ -8,15 +8,14 @@ from uuid import UUID
 
 import pytest
 
-from tests.acceptance.test_killed import kill_with_children
 from tests.login_site import FIELDS, PASSWORD, SIGN, LoginSite
 from tests.stack import Stack
 
 pytestmark = pytest.mark.long
 
 
-def start(stack: Stack, site: LoginSite, *, fields: tuple[str, ...] = FIELDS, **options: Any) -> UUID:
-    return stack.start(f"{site.url}/", login_fields=fields, login_url=f"{site.url}/login", **options)
+def start(stack: Stack, site: LoginSite, **options: Any) -> UUID:
+    return stack.start(f"{site.url}/", login_fields=FIELDS, login_url=f"{site.url}/login", **options)
 
 
 def outcomes(stack: Stack, crawl: UUID) -> dict[str, str]:
@@ -34,81 +33,6 @@ def test_two_workers_find_the_members_pages_although_the_session_ends(stack: Sta
     assert (receipt["failed"], site.logouts) == (0, 0)
     assert site.logins >= 3
     stack.wait_for(lambda: not stack.left_over())
-
-
-def test_a_wrong_password_pauses_the_crawl_with_the_reason_until_the_right_one_is_given(stack: Stack) -> None:
-    with LoginSite().serving() as site:
-        for _ in range(2):
-            stack.start_worker()
-        crawl = start(stack, site, fields=("user=ann", "password=wrong-password"))
-        for times in (1, 2):
-            stack.wait_for(lambda: stack.crawl(crawl)["state"] == "paused")
-            assert site.logins == times
-            assert stack.crawl(crawl)["pause_reason"] == (
-                f"the log-in at {site.url}/login has failed: {site.url}/login shows the form again: check the values "
-                "of its fields"
-            )
-            status = stack.run("python", "manage.py", "status", str(crawl))
-            assert "It is paused: the log-in at" in status.stdout + status.stderr
-            if times == 1:
-                stack.run("python", "manage.py", "resume", str(crawl))
-        assert outcomes(stack, crawl) == {f"{site.url}/": ""}
-        (stack.folder / "password").write_text(PASSWORD)
-        given = ("--login-field", "user=ann", "--login-field", f"password=@{stack.folder / 'password'}")
-        changed = stack.run("python", "manage.py", "change", str(crawl), *given)
-        assert "Changed: Fields of the log-in form (2)." in changed.stdout
-        (stack.folder / "password").unlink()
-        assert stack.crawl(crawl)["state"] == "paused"
-        stack.run("python", "manage.py", "resume", str(crawl))
-        receipt = stack.wait_until_finished(crawl)
-    assert outcomes(stack, crawl) == dict.fromkeys(site.expected, "2xx")
-    assert (receipt["failed"], site.logins) == (0, 3)
-    assert "wrong-password" not in everything(stack)
-    assert PASSWORD not in everything(stack)
-
-
-def test_a_page_that_shows_the_form_to_members_pauses_the_crawl_and_can_be_excluded(stack: Stack) -> None:
-    with LoginSite(12, forbidden="/members/5").serving() as site:
-        for _ in range(2):
-            stack.start_worker()
-        crawl = start(stack, site)
-        stack.wait_for(lambda: stack.crawl(crawl)["state"] == "paused")
-        assert stack.crawl(crawl)["pause_reason"].startswith(f"{site.url}/members/5 shows the log-in form although")
-        assert outcomes(stack, crawl)[f"{site.url}/members/5"] == ""
-        assert site.logins == 2
-        stack.run("python", "manage.py", "change", str(crawl), "--exclude", "/members/5$")
-        stack.run("python", "manage.py", "resume", str(crawl))
-        stack.wait_until_finished(crawl)
-    found = outcomes(stack, crawl)
-    assert found.pop(f"{site.url}/members/5") == "excluded"
-    assert set(found.values()) == {"2xx"}
-    assert stack.crawl(crawl)["pause_reason"] == ""
-
-
-def test_another_worker_logs_in_when_one_is_killed_while_it_does(stack: Stack) -> None:
-    with LoginSite().serving() as site:
-        site.before_answer_to_form = 5.0
-        doomed = stack.start_worker()
-        crawl = start(stack, site)
-        stack.wait_for(lambda: site.logins == 1)
-        kill_with_children(doomed.pid)
-        site.before_answer_to_form = 0.0
-        stack.start_worker()
-        receipt = stack.wait_until_finished(crawl)
-    assert outcomes(stack, crawl) == dict.fromkeys(site.expected, "2xx")
-    assert (receipt["failed"], site.logins) == (0, 2)
-
-
-def test_a_crawl_whose_cookies_are_lost_with_redis_logs_in_again(stack: Stack) -> None:
-    with LoginSite(30).serving() as site:
-        stack.start_worker()
-        stack.spawn("python", "manage.py", "clock")
-        crawl = start(stack, site, delay=0.1)
-        stack.wait_for(lambda: len(site.requests) > 12)
-        stack.redis.flushall()
-        receipt = stack.wait_until_finished(crawl)
-    assert outcomes(stack, crawl) == dict.fromkeys(site.expected, "2xx")
-    assert (receipt["failed"], site.logins) == (0, 2)
 
 
 def test_password_and_session_are_found_nowhere(stack: Stack) -> None:

@@ -17,7 +17,7 @@ import redis
 from crawler import clock
 from crawler.launch.rq_dashboard import connect
 from crawler.web import monitoring
-from tests.acceptance.test_killed import assert_complete, slow_site
+from tests.acceptance.test_killed import assert_complete
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.conftest import free_port
 from tests.http.certificates import Authority, identity
@@ -133,20 +133,6 @@ def test_valkey_does_as_well(valkey_port: int, tmp_path: Path, command: tuple[st
     with stack_over(tmp_path, f"redis://127.0.0.1:{valkey_port}/0") as stack:
         assert_finished_by(stack, *command)
         stack.wait_for(lambda: not stack.left_over(), 10)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("command", [OWN_WORKER, STOCK_WORKER], ids=" ".join)
-def test_a_valkey_that_forgets_everything_loses_nothing(
-    valkey_port: int, tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    with stack_over(tmp_path, f"redis://127.0.0.1:{valkey_port}/0") as stack, slow_site().serving() as site:
-        stack.spawn(*command)
-        stack.spawn(*CLOCK)
-        crawl = stack.start(f"{site.url}/")
-        stack.wait_for(lambda: len(site.requests) > 20)
-        stack.redis.flushall()
-        assert_complete(stack, stack.wait_until_finished(crawl))
 
 
 def thoughtful_site() -> Site:

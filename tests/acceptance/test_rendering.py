@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -108,17 +107,6 @@ def test_each_way_to_write_links_late_leads_to_what_its_table_says(stack: Stack,
 
 
 @pytest.mark.long
-def test_of_200_pages_none_that_the_server_has_written_goes_to_a_browser(rendering: Stack) -> None:
-    known = mixed(guides=99, shells=50)
-    assert len(known.expected) == 200
-    with Site(known.pages).serving() as site:
-        rendering.spawn(*BROWSER_WORKER)
-        crawl = rendering.start(f"{site.url}/", **AUTO)
-        assert_exact(rendering, crawl, site, known)
-        assert_once(site, known)
-
-
-@pytest.mark.long
 def test_a_page_that_takes_memory_is_tried_again_and_closes_as_crashed(rendering: Stack) -> None:
     """At every attempt its process ends; the pages beside it are read."""
     known, beside = endless(), behaviours()
@@ -135,22 +123,6 @@ def test_a_page_that_takes_memory_is_tried_again_and_closes_as_crashed(rendering
     assert crashed["error"] == "the browser's process of this page crashed"
     assert {row["outcome"] for row in rows.values()} == {"2xx"}
     assert (receipt["failed"], receipt["retries"]) == (1, ATTEMPTS - 1)
-
-
-@pytest.mark.long
-def test_what_is_rendered_has_pictures_in_the_exports(rendering: Stack) -> None:
-    known = mixed()
-    with Site(known.pages).serving() as site:
-        rendering.spawn(*BROWSER_WORKER)
-        crawl = rendering.start(f"{site.url}/", render="auto", keep=("screenshot", "pdf"), screenshot_format="png")
-        rendering.wait_until_finished(crawl, PATIENCE)
-    for form, beginning in (("screenshot", b"\x89PNG\r\n"), ("pdf", b"%PDF-")):
-        file = rendering.folder / f"export.{form}.zip"
-        rendering.run("python", "manage.py", "export", str(crawl), "--format", f"{form}.zip", "--output", str(file))
-        with zipfile.ZipFile(file) as archive:
-            pictures = [archive.read(name) for name in archive.namelist() if name != "index.csv"]
-        assert len(pictures) == SHELLS
-        assert {picture[: len(beginning)] for picture in pictures} == {beginning}
 
 
 @pytest.mark.long

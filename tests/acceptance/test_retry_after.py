@@ -39,21 +39,3 @@ def test_one_page_of_three_hundred_costs_seconds(crew: Stack, status: int) -> No
     assert receipt["statuses"][str(status)] == 1
     assert took <= 3 * usual + LOSS
     assert site.hits["/17"] <= 2
-
-
-@pytest.mark.long
-def test_a_host_that_refuses_everything_is_asked_a_few_times_only(crew: Stack) -> None:
-    refuse = Reply(status=429, headers={"Retry-After": "3600"})
-    with Site({"/robots.txt": Reply(status=404)} | {f"/{number}": refuse for number in range(60)}).serving() as site:
-        crawl = crew.start(*(f"{site.url}/{number}" for number in range(60)))
-        crew.wait_for(lambda: len(site.requests) >= 2)
-        time.sleep(14)  # the first stop is over after ten seconds, and another page has confirmed it
-        crew.within(lambda: _cancel(crawl))
-    # robots.txt, what was under way on the host's first connection, and the page that was tried after the first stop
-    assert len(site.requests) <= 4
-
-
-def _cancel(crawl: object) -> None:
-    from crawler.crawls.control import cancel
-
-    cancel(crawl)  # type: ignore[arg-type]

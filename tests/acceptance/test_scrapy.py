@@ -1,23 +1,19 @@
 """Crawls with the engine Scrapy, with real workers and a real Scrapy that dies."""
 
 import email
-import json
 import os
-import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from email.message import Message
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from crawler.core.protocol.counters import adds_up
 from tests.postgresql import PostgresStack
-from tests.site import Reply, Site, page
+from tests.site import Site, page
 from tests.stack import Stack
 from tools.chaos.processes import children_of
 
@@ -85,26 +81,6 @@ def check_a_spider_sees_every_page_once(stack: Stack, settings: Any) -> None:
 
 
 @pytest.mark.long
-def test_its_export_and_its_notice_have_what_the_spider_found(with_spiders: Stack, settings: Any) -> None:
-    links = ("/1", "/2")
-    pages = {"/": page(), "/search": f"<i>2 hits</i>{page(*links)}", **{link: page() for link in links}}
-    export = with_spiders.folder / "pages.jsonl"
-    with Site(pages).serving() as site:
-        with_spiders.spawn(*SCRAPY_WORKER)
-        crawl = start(with_spiders, site, settings, spider=FORMS, notify_emails=["me@example.com"])
-        receipt = with_spiders.wait_until_finished(crawl, PATIENCE)
-        with_spiders.wait_for(lambda: bool(mails(with_spiders)), PATIENCE)
-    with_spiders.within(lambda: call_command("export", str(crawl), "--format", "jsonl", "--output", str(export)))
-    rows = {row["url"].removeprefix(site.url): row for row in map(json.loads, export.read_text().splitlines())}
-    assert {path: row["outcome"] for path, row in rows.items()} == {"/": "2xx", "/1": "2xx", "/2": "2xx"}
-    assert rows["/1"]["hits"] == ["2 hits"]
-    [mail] = mails(with_spiders)
-    assert mail["To"] == "me@example.com"
-    assert re.search(r"^Engine +Scrapy$", str(mail.get_payload(decode=True), "utf-8"), re.MULTILINE)
-    assert (receipt["engine"], receipt["fetched"]) == ("scrapy", len(rows))
-
-
-@pytest.mark.long
 def test_cancelled_while_it_runs_it_asks_for_nothing_more_and_says_so(with_spiders: Stack, settings: Any) -> None:
     known = shop(60)
     with Site(known).serving() as site:
@@ -154,21 +130,6 @@ def test_one_page_after_another_goes_on_when_scrapy_and_its_worker_are_killed(
 
 
 @pytest.mark.long
-def test_paused_it_asks_for_nothing_and_resumed_it_finishes(with_spiders: Stack, settings: Any) -> None:
-    known = shop(40)
-    with Site(known).serving() as site:
-        with_spiders.spawn(*SCRAPY_WORKER)
-        crawl = start(with_spiders, site, settings, delay=0.2)
-        with_spiders.wait_for(lambda: site.hits.total() > 5, PATIENCE)
-        with_spiders.within(lambda: _control().pause(crawl))
-        with_spiders.wait_for(lambda: _is_quiet(site), PATIENCE)
-        assert site.hits.total() < len(known)
-        with_spiders.within(lambda: _control().resume(crawl))
-        receipt = with_spiders.wait_until_finished(crawl, PATIENCE)
-        assert receipt["discovered"] == receipt["fetched"] == len(known)
-
-
-@pytest.mark.long
 def test_a_stock_worker_of_all_queues_does_it_alone(stack: Stack, settings: Any) -> None:
     known = shop(10)
     with Site(known).serving() as site:
@@ -200,31 +161,7 @@ def test_two_workers_together_keep_the_delay_of_a_host(
     assert len(site.out_of_turn(delay)) <= 2  # slow on their way
 
 
-@pytest.mark.long
-def test_two_workers_together_keep_the_connections_of_a_host(
-    with_spiders: Stack, two_workers: list[subprocess.Popen[bytes]], settings: Any
-) -> None:
-    thinking, connections = 0.2, 2
-    known = shop(20)
-    slow = {path: Reply(body, after=thinking) for path, body in known.items()}
-    with Site(slow).serving() as site:
-        crawls = [start(with_spiders, site, settings, concurrency=connections) for _ in range(2)]
-        with_spiders.wait_for(lambda: all(scrapy_of(worker) for worker in two_workers), PATIENCE)
-        receipts = [with_spiders.wait_until_finished(crawl, PATIENCE) for crawl in crawls]
-    assert [receipt["fetched"] for receipt in receipts] == [len(known)] * 2
-    moments = sorted(request.at for request in site.requests if request.path != "/robots.txt")
-    busiest = max(sum(1 for other in moments if moment <= other < moment + thinking * 0.9) for moment in moments)
-    assert busiest == connections
-
-
 def _control() -> Any:
     from crawler.crawls import control  # models can be imported once Django is set up
 
     return control
-
-
-def _is_quiet(site: Site) -> bool:
-    """Whether nothing was requested for a second."""
-    before = site.hits.total()
-    time.sleep(1.0)
-    return site.hits.total() == before

@@ -45,16 +45,6 @@ def numbered(pages: int, folder: str = "") -> list[str]:
     return [f"{folder}/{number}" for number in range(pages)]
 
 
-@pytest.mark.long
-def test_a_host_that_always_takes_long_is_asked_over_all_connections(stack: Stack) -> None:
-    with BusySite(numbered(16), seconds=1.0).serving() as site:
-        stack.start_worker()
-        receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))
-    assert (receipt["fetched"], site.peak) == (17, 4)
-    assert "slowed" not in receipt
-    assert 17 * 1.0 / receipt["seconds"] > 2  # requests under way on average; the first was alone
-
-
 def test_a_host_that_refuses_what_is_too_much_is_asked_for_less_and_loses_nothing(stack: Stack) -> None:
     with BusySite(numbered(60), seconds=0.15, most=2).serving() as site:
         stack.start_worker()

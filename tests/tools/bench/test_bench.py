@@ -1,5 +1,4 @@
-"""What `bin/bench` decides: what it measures, what it makes of the figures, and which version runs beside this one;
-and its smallest runs."""
+"""What `bin/bench` makes of its figures, and its smallest runs."""
 
 import json
 import os
@@ -12,18 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.options.catalogue import CrawlOptions
 from tests.stack import ROOT
-from tools.bench import compare, flat, profile, throttle, versions
+from tools.bench import compare, flat, throttle
 from tools.bench.against import OTHER, ratios
 from tools.bench.arguments import parse
-from tools.bench.figures import OURS, Cpu, Run, Target, incomplete, judged, ratio, summarised
-from tools.bench.services import Unavailable
+from tools.bench.figures import OURS, Cpu, Run, summarised
 from tools.bench.simulated_hosts import SCENES
 
 
-def run(tool: str, seconds: float, *, pages: int = 100, number: int = 1, cpu: float | None = None) -> Run:
-    return Run("manual", tool, number, seconds, pages, cpu=None if cpu is None else Cpu(cpu))
+def run(tool: str, seconds: float, *, number: int = 1, cpu: float | None = None) -> Run:
+    return Run("manual", tool, number, seconds, 100, cpu=None if cpu is None else Cpu(cpu))
 
 
 def test_a_summary_has_medians_the_spread_of_its_runs_and_the_cpu_time_of_a_page() -> None:
@@ -44,37 +41,6 @@ def test_the_throttle_is_measured_beside_another_on_the_same_host() -> None:
     assert "steady, 200 ms" in drawn
 
 
-def test_the_ratio_is_of_pages_a_second_so_that_nobody_wins_by_leaving_pages_out() -> None:
-    summaries = summarised([run(OURS, 2, pages=100), run("wget", 1, pages=25)])
-    assert ratio(summaries, "manual", "wget") == 2
-    assert ratio(summaries, "manual", "scrapy") is None
-
-
-def test_the_stages_of_a_page_share_the_time_that_the_system_tells() -> None:
-    stacks = [
-        ("work (crawler/worker.py);packed (crawler/core/html/link_codec.py:90)", 10),
-        ("result_of (crawler/fetcher/page_result.py:60);extract (crawler/core/html/links.py:80)", 30),
-        ("import_module (importlib/__init__.py:1)", 99),
-    ]
-    lines = profile.table(profile.by_stage(stacks), cpu_ms=2.0).splitlines()
-    assert [line.split(maxsplit=3) for line in lines[:2]] == [
-        ["1.50", "ms", "75%", "read the page: links, title, metadata"],
-        ["0.50", "ms", "25%", "pack the links"],
-    ]
-
-
-def test_a_peer_that_got_few_pages_is_named() -> None:
-    summaries = summarised([run(OURS, 2, pages=100), run("wget", 1, pages=25), run("wget2", 1, pages=90)])
-    assert [(few.tool, most) for few, most in incomplete(summaries)] == [("wget", 100)]
-
-
-@pytest.mark.parametrize(("seconds", "is_met"), [(6.0, True), (6.1, True), (5.9, False)])
-def test_a_target_is_met_from_its_figure_on(seconds: float, is_met: bool) -> None:
-    summaries = summarised([run(OURS, 1), run("scrapy", seconds)])
-    (result,) = judged(summaries, [Target("manual", "scrapy", 6), Target("manual", "wget", 1)])
-    assert result.is_met is is_met
-
-
 def test_versions_are_compared_in_pairs_and_a_round_that_was_interrupted_is_none() -> None:
     first = [run(OURS, seconds, number=number, cpu=0.5) for number, seconds in enumerate((1.0, 2.0, 1.0, 1.0))]
     second = [run(OTHER, seconds, number=at, cpu=cpu) for at, (seconds, cpu) in enumerate(((2, 1), (2, 0.4), (1, 1)))]
@@ -83,70 +49,6 @@ def test_versions_are_compared_in_pairs_and_a_round_that_was_interrupted_is_none
         "        0.500 x the CPU a page (pairs: 0.500 to 1.250)",
     ]
     assert list(ratios({"manual": "manual"}, first)) == []
-
-
-def test_quick_is_less_of_what_was_not_said() -> None:
-    assert (parse([]).rounds, parse([]).concurrency) == (5, CrawlOptions().concurrency)
-    assert (parse(["--quick"]).rounds, parse(["--quick"]).manuals) == (1, ["postgresql"])
-    assert parse(["--quick", "--rounds", "2", "--manuals", "python"]).rounds == 2
-    assert parse(["--quick", "--manuals", "python"]).manuals == ["python"]
-    assert {"ours-stock", "ours-postgresql"}.isdisjoint(parse(["--quick"]).tools)
-    assert parse(["--against", "main"]).tools == [OURS]
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["--rounds 0", "--tools curl", "million --generated 3", "--against main --tools wget", "--against main --strict"],
-)
-def test_what_makes_no_sense_is_refused(words: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        parse(words.split())
-    assert ended.value.code == 2
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two commits, `old` and `new`, in the place of the project's."""
-    root = tmp_path / "repository"
-    for name in ("crawler", "settings", "tools/bench"):
-        (root / name).mkdir(parents=True)
-        (root / name / "__init__.py").touch()
-    (root / "requirements.txt").write_text("one==1\n")
-    (root / versions.DRIVER).write_text("OLD = True\n")
-    monkeypatch.setattr(versions, "ROOT", root)
-    git("init", "--quiet")
-    commit("old")
-    (root / versions.DRIVER).unlink()
-    commit("undriven")
-    return root
-
-
-def git(*words: str) -> None:
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *who, *words], cwd=versions.ROOT, check=True, capture_output=True)
-
-
-def commit(tag: str) -> None:
-    git("add", ".")
-    git("commit", "--quiet", "--message", tag)
-    git("tag", tag)
-
-
-def test_another_version_has_the_files_of_its_commit_and_the_packages_that_are_there(
-    repository: Path, tmp_path: Path
-) -> None:
-    (repository / ".env").write_text("CRAWLER_DELAY=1\n")
-    (repository / "requirements.txt").write_text("# another word about it\none==1\n")
-    there = versions.checked_out("old", tmp_path / "there", Path(sys.executable), "requirements.txt")
-    assert (there.root / versions.DRIVER).read_text() == "OLD = True\n"
-    assert (there.root / ".env").read_text() == "CRAWLER_DELAY=1\n"
-    assert there.python == Path(sys.executable)
-
-
-@pytest.mark.parametrize(("name", "why"), [("never-made", "git rev-parse failed: fatal"), ("undriven", "is too old")])
-def test_a_version_that_cannot_be_driven_is_refused(repository: Path, tmp_path: Path, name: str, why: str) -> None:
-    with pytest.raises(Unavailable, match=why):
-        versions.checked_out(name, tmp_path / "there", Path(sys.executable), "requirements.txt")
 
 
 @pytest.mark.long

@@ -8,14 +8,12 @@ import pytest
 
 from tests.tools.chaos.one_machine.test_verdict import EXPECTED, FLAWLESS, GONE, START
 from tools.chaos.evidence import Evidence
-from tools.chaos.hosts.evidence import CrawlEvidence, HostsEvidence, Promises, judged, stillness
+from tools.chaos.hosts.evidence import CrawlEvidence, HostsEvidence, Promises, judged
 from tools.chaos.hosts.report import HostsResult, report_of
 from tools.chaos.hosts.scenarios import SCENARIOS
-from tools.chaos.hosts.site import Exchange, gaps, most_at_once
 from tools.chaos.hosts.workers import Sample
-from tools.chaos.scene import Struck
 
-ONE, OTHER = UUID(int=1), UUID(int=2)
+ONE = UUID(int=1)
 KNOWN = {each.name: getattr(FLAWLESS, each.name) for each in fields(Evidence)}
 CRAWL = CrawlEvidence(**KNOWN, id=str(ONE), expected=EXPECTED, stuck=2.0, off=0.1)
 RUN = HostsEvidence(
@@ -50,61 +48,6 @@ WRONG: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize(("said", "crawl", "run"), WRONG.values(), ids=WRONG.keys())
 def test_what_is_wrong_is_said(said: str, crawl: dict[str, Any], run: dict[str, Any]) -> None:
     assert any(said in fault for fault in faults(crawl=crawl, **run))
-
-
-def samples(*running: int, wanted: int = 2) -> list[Sample]:
-    """One a second."""
-    return [Sample(float(at), wanted, number, number, 4) for at, number in enumerate(running)]
-
-
-ELASTIC = Promises(autoscaled=True)
-
-
-@pytest.mark.parametrize(
-    ("said", "seen"),
-    [
-        ("workers ran before", samples(1, 2, 0)),
-        ("no worker ran", samples(0, 0)),
-        ("1 workers are left", samples(0, 2, 1)),
-        ("fewer workers ran than were wanted for 32 s", samples(0, *[1] * 31, 2, 0)),
-        ("more workers ran than were wanted for 25 s", samples(0, *[3] * 25, 2, 0)),
-    ],
-)
-def test_workers_that_do_not_follow_the_need_are_told(said: str, seen: list[Sample]) -> None:
-    assert [fault.removeprefix("promised: ")[: len(said)] for fault in faults(ELASTIC, samples=seen)] == [said]
-
-
-def test_workers_that_come_and_go_with_the_need_are_right() -> None:
-    assert faults(ELASTIC, samples=samples(0, 1, 2, 3, 2, 1, 0)) == []
-
-
-def test_a_fault_that_could_not_be_done_shows_nothing() -> None:
-    assert faults(Promises(strikes=1)) == ["promised: only 0 of 1 faults could be done: nothing is shown"]
-
-
-def test_the_crawl_whose_row_was_locked_may_wait_for_longer_than_the_other() -> None:
-    locked = Struck("vanish", "", 0.0, crawl=ONE)
-    assert faults(Promises(vanished=True), crawl={"stuck": 24.0}, faults=[locked]) == []
-    assert faults(Promises(vanished=True), crawl={"stuck": 24.0}, faults=[replace(locked, crawl=OTHER)])
-
-
-def test_disturbed_runs_may_ask_again_and_tell_again() -> None:
-    again = {"hits": {**FLAWLESS.hits, "/": 9}, "received": ["first", "first"]}
-    assert faults(Promises(), crawl=again) == []
-
-
-def test_standing_still_is_counted_beyond_the_excuses() -> None:
-    assert stillness([0, 1, 11, 12], []) == 10
-    assert stillness([0, 1, 11, 12], [(2, 8)]) == 4
-    assert stillness([0, 1, 11, 12], [(2, 8), (5, 9), (-5, 0.5)]) == 3
-    assert stillness([0], []) == 0
-
-
-def test_gaps_and_requests_at_once_are_read_from_the_exchanges() -> None:
-    exchanges = [Exchange("/b", 2.0, 4.0), Exchange("/a", 1.0, 3.0), Exchange("/c", 3.5, 3.6), Exchange("/d", 4.0, 5.0)]
-    assert gaps(exchanges) == [1.0, 1.5, 0.5]
-    assert most_at_once(exchanges) == 2
-    assert most_at_once(exchanges, [(2.0, 3.9)]) == 1
 
 
 def test_the_table_names_the_run_that_broke_a_promise() -> None:
