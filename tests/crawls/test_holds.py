@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.access.quotas import next_day
+from crawler import clock
+from crawler.clock import SharedClock
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import OverQuota
 from crawler.core.options.catalogue import CrawlOptions
@@ -32,12 +33,11 @@ CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}
 
 
 @pytest.fixture(autouse=True)
-def _the_day_does_not_end_meanwhile() -> None:
-    """What is counted belongs to a day of the real clock, as in the other processes of these tests."""
-    now = datetime.now(UTC)
-    left = next_day(now) - now
-    if left < timedelta(minutes=3):
-        time.sleep(left.total_seconds() + 1)
+def _it_is_noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A day of the real clock may end during a test, and its last minutes are waited for by an idle poller."""
+    day = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
+    ahead = day.timestamp() - time.time()
+    monkeypatch.setattr(clock, "shared", SharedClock(lambda: clock.redis_time() + ahead))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def the_next_day(crawl: Crawl) -> None:
     day = timedelta(days=1)
     for row in Usage.objects.all():
         Usage.objects.filter(pk=row.pk).update(day=row.day - day)
-    Crawl.objects.filter(pk=crawl.pk).update(held_until=datetime.now(UTC) - timedelta(seconds=1))
+    Crawl.objects.filter(pk=crawl.pk).update(held_until=clock.now() - timedelta(seconds=1))
 
 
 @pytest.mark.site(CHAIN)
@@ -73,7 +73,7 @@ def test_a_crawl_beyond_the_quota_is_held_until_midnight(bench: Bench, ann: User
     assert bench.state() == "paused"
     held_until = refreshed(crawl).held_until
     assert held_until is not None
-    assert held_until > datetime.now(UTC)
+    assert held_until > clock.now()
     assert (held_until.hour, held_until.minute) == (0, 0)
     assert sum(row.pages for row in Usage.objects.all()) == 2
     assert set(bench.site.hits) == {"/robots.txt", "/", "/a"}
@@ -122,7 +122,7 @@ def test_a_crawl_whose_last_page_uses_up_the_day_is_finished(bench: Bench, ann: 
 def test_a_held_crawl_whose_last_page_comes_in_is_finished(bench: Bench, ann: User) -> None:
     crawl = start(bench, ann, recursive=False)
     bench.work("crawl", at_most=1)
-    control.hold(crawl.id, datetime.now(UTC) + timedelta(days=1))
+    control.hold(crawl.id, clock.now() + timedelta(days=1))
     bench.context.frontier.clear_paused()  # the page is on its way already, and its answer comes in
     bench.work()
     assert bench.state() == "finished"
@@ -170,7 +170,7 @@ def test_two_crawls_of_one_person_never_wait_for_each_other(bench: Bench, ann: U
 def a_held_crawl(bench: Bench, owner: User, settings: Any) -> Crawl:
     settings.CRAWLER_PAGES_A_DAY = 1
     crawl = start(bench, owner)
-    sql.add(owner.pk, 1, time.time())
+    sql.add(owner.pk, 1, clock.epoch_seconds())
     bench.work("crawl", at_most=1)
     assert refreshed(crawl).held_until is not None
     return crawl
