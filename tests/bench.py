@@ -9,7 +9,7 @@ from rq import Queue, SimpleWorker
 from rq.utils import now
 
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.protocol.messages import Batch
+from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.crawls.start import start_crawl
 from crawler.manager.context import TickContext, context_of
 from crawler.models import Crawl
@@ -59,6 +59,17 @@ class Bench:
         for job in jobs:
             job.delete()
         return [Batch.from_plain(job.args[0]) for job in jobs]
+
+    def handed_out(self, **options: object) -> Batch:
+        """The first batch of a new crawl, taken out of the queue."""
+        self.start(**options)
+        self.work("crawl", at_most=1)
+        (batch,) = self.batches()
+        return batch
+
+    def reports(self) -> list[SliceReport]:
+        """Those of fetch jobs that no tick has read."""
+        return [decode_report(raw) for raw in self.context.frontier.results.read(99)]
 
     def work(self, *names: str, at_most: int = 1000) -> None:
         """Run what waits in these queues (both, by default), as a worker in burst mode does."""

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 from django.core.management import call_command
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests import site
 from tests.browser.conftest import PATIENCE, Web, press
@@ -105,21 +105,6 @@ def test_deleting_leads_to_the_list_and_a_page_left_open_says_that_it_is_gone(
     expect(left_open.get_by_text("This crawl is gone.")).to_be_visible(timeout=20_000)  # it looks now and then
     # The page with the button may ask how the crawl is doing between its end and the list.
     complaints[:] = [one for one in complaints if "404 (Not Found)" not in one and "Error Code 404" not in one]
-
-
-@pytest.mark.long
-def test_without_javascript_every_button_works(web: Web, small_site: Site, browser: Browser) -> None:
-    tab = browser.new_context(java_script_enabled=False).new_page()
-    open_crawl(web, tab, small_site.url)
-    tab.get_by_role("button", name="Pause").click()
-    tab.get_by_role("button", name="Resume").click()
-    expect(tab.locator(".badge")).to_have_text("Running")
-    tab.get_by_text("Cancel …").click()
-    tab.get_by_role("button", name="Yes, cancel the crawl").click()
-    expect(tab.locator(".badge")).to_have_text("Cancelled")
-    tab.get_by_text("Delete …").click()
-    tab.get_by_role("button", name="Yes, delete the crawl").click()
-    expect(tab.get_by_text("Deleted: the crawl of")).to_be_visible()
 
 
 @pytest.mark.long

@@ -76,3 +76,22 @@ def test_a_secret_is_summed_up_as_given_and_must_be_typed_again_after_an_error(w
     expect(signing_in.get_by_text("Type this again")).to_have_count(2)
     expect(tab.get_by_label("Headers")).to_be_empty()
     assert "swordfish" not in tab.content()
+
+
+def test_the_form_says_which_events_were_ticked(web: Web, tab: Page) -> None:
+    web.log_in(tab)
+    tab.get_by_text("Options", exact=True).click()
+    notices = group(tab, "Notices")
+    expect(notices.locator(".changed")).to_have_text("")
+    notices.locator("summary").click()
+    notices.get_by_label("Failed").uncheck()
+    expect(notices.locator(".changed")).to_have_text("Events: Finished, Cancelled")
+
+
+def test_of_a_list_an_upload_is_offered_and_no_depth(web: Web, tab: Page) -> None:
+    web.log_in(tab)
+    expect(tab.get_by_label("Or upload a list")).to_be_hidden()
+    expect(tab.get_by_label("Depth limit")).to_be_visible()
+    tab.get_by_label("A list of URLs").check()
+    expect(tab.get_by_label("Or upload a list")).to_be_visible()
+    expect(tab.get_by_label("Depth limit")).to_be_hidden()

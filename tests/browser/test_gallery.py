@@ -5,14 +5,13 @@ import zlib
 from uuid import UUID
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from crawler.accounts.login_links import first_account
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.storage.content.objects import packed
-from tests.browser.conftest import Web, press
+from tests.browser.conftest import Web
 
-PHONE = {"width": 360, "height": 740}
 PAGES = 30  # more than a page of the gallery has
 
 
@@ -71,28 +70,3 @@ def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Pag
     screenshot = tab.get_by_alt_text("Screenshot of the page")
     expect(screenshot).to_be_visible()
     assert screenshot.evaluate(IS_DRAWN)
-
-
-@pytest.mark.long
-def test_the_gallery_is_used_by_keyboard(web: Web, tab: Page, crawl: UUID) -> None:
-    web.log_in(tab, f"/crawls/{crawl}/gallery/")
-    tab.locator(".gallery a").first.focus()
-    press(tab, "Tab")
-    expect(tab.get_by_role("link", name="Page 1", exact=True)).to_be_focused()
-    press(tab, "Enter")
-    expect(tab.get_by_role("heading", name="Page 1", exact=True)).to_be_visible()
-
-
-@pytest.mark.long
-def test_the_gallery_fits_a_phone_and_needs_no_script(web: Web, browser: Browser, crawl: UUID) -> None:
-    context = browser.new_context(viewport=PHONE, java_script_enabled=False)  # type: ignore[arg-type]  # width, height
-    phone = context.new_page()
-    web.log_in(phone, f"/crawls/{crawl}/gallery/")
-    expect(phone.locator(".gallery img")).to_have_count(24)
-    for thumbnail in phone.locator(".gallery li").all()[:3]:
-        box = thumbnail.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= PHONE["width"]
-    phone.get_by_role("link", name="Later").click()
-    expect(phone.locator(".gallery img")).to_have_count(PAGES - 24)

@@ -102,20 +102,3 @@ def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
     tab.get_by_role("button", name="Start").click()
     expect(tab.get_by_text("is not a usable regular expression")).to_be_visible()
     expect(tab.get_by_label("Only URLs that match")).to_be_focused()
-
-
-@pytest.mark.long
-def test_without_javascript_a_reload_brings_the_page_up_to_date(web: Web, small_site: Site, browser: Browser) -> None:
-    tab = browser.new_context(java_script_enabled=False).new_page()
-    web.log_in(tab)
-    start_crawl(tab, small_site.url)
-    expect(tab.locator(".badge")).to_have_text("Running")
-
-    web.start_worker()
-    for _ in range(300):
-        tab.reload()
-        if tab.locator(".badge").inner_text() == "Finished":
-            break
-        tab.wait_for_timeout(200)
-
-    expect(tab.locator(".summary")).to_contain_text("4 pages in")

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests import site
 from tests.browser.conftest import PATIENCE, Web, press
 from tests.site import Site
 
@@ -44,23 +43,6 @@ def test_from_the_reports_to_the_link_that_is_broken(
     expect(tab.locator("tbody tr")).to_contain_text("/missing")
     expect(tab.locator("tbody").get_by_role("link", name=f"{small_site.url}/", exact=True)).to_be_visible()
     assert is_within(tab, size)
-
-
-@pytest.mark.long
-def test_what_changed_between_two_crawls(web: Web, small_site: Site, tab: Page) -> None:
-    web.log_in(tab, None)
-    web.start_worker()
-    finished(web, tab, small_site.url)
-    small_site.pages["/b"] = site.page("/", title="Chapter C")
-    crawl = finished(web, tab, small_site.url)
-
-    tab.goto(f"{web.base_url}/crawls/{crawl}/compare/")
-    tab.locator(".report-list").get_by_role("link").click()
-    changed = tab.locator("li", has=tab.get_by_role("link", name="Changed title"))
-    expect(changed).to_contain_text("1 page")
-    changed.get_by_role("link").click()
-    expect(tab.locator("tbody tr")).to_contain_text("Chapter B")
-    expect(tab.locator("tbody tr")).to_contain_text("Chapter C")
 
 
 def is_within(tab: Page, size: dict[str, int]) -> bool:

@@ -1,11 +1,9 @@
 """Somebody makes a token, copies it, looks up what it can do and tries it there, and revokes it."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Web
-
-PHONE = {"width": 390, "height": 844}
 
 
 def make_token(tab: Page, web: Web, name: str) -> str:
@@ -26,13 +24,6 @@ def test_a_token_is_made_copied_and_revoked(web: Web, tab: Page) -> None:
     tab.get_by_text("Revoke …").click()
     tab.get_by_role("button", name="Yes, revoke nightly build").click()
     expect(tab.get_by_text("None yet.")).to_be_visible()
-
-
-def test_it_works_without_javascript_and_on_a_phone(web: Web, browser: Browser) -> None:
-    tab = browser.new_context(java_script_enabled=False, viewport=PHONE).new_page()
-    assert make_token(tab, web, "nightly build").startswith("sc_")
-    expect(tab.get_by_role("button", name="Copy")).to_be_hidden()
-    assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 @pytest.mark.long

@@ -17,7 +17,6 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import handover, host_rules
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
-from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.crawls.reconcile import reconcile, scan
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import page_result
@@ -33,57 +32,40 @@ from tests.bench import Bench
 from tests.site import Reply, page
 
 
-def batches(bench: Bench) -> list[Batch]:
-    """The batches that wait in RQ's queue."""
-    jobs = Queue("fetch", connection=queues.connection()).jobs
-    return [Batch.from_plain(job.args[0]) for job in jobs if job.args]  # a watch has none
-
-
-def reports(bench: Bench) -> list[SliceReport]:
-    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
-
-
-def handed_out(bench: Bench, **options: Any) -> Batch:
-    bench.start(**options)
-    bench.work("crawl", at_most=1)
-    (batch,) = batches(bench)
-    return batch
-
-
 def test_a_batch_delivered_twice_is_fetched_once(bench: Bench) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     fetch(batch)
     assert fetch(batch) == "the batch is in other hands"
     assert bench.site.hits["/"] == 1
 
 
 def test_a_batch_that_was_taken_back_is_not_fetched(bench: Bench) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     bench.context.frontier.ready_queue.clear()
     fetch(batch)
     assert bench.site.requests == []
 
 
 def test_beginning_with_empty_queues_it_sends_a_tick_for_the_next_worker(bench: Bench) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     queues.connection().delete("rq:queue:fetch")
     fetch(batch)
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
 
 
 def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
-    batch = handed_out(bench, concurrency=1)
+    batch = bench.handed_out(concurrency=1)
     limiter = HostLimiter(queues.connection(), 10)
     limiter.take_slot(bench.site.host, "somebody else", HostPolicy("another"), bench.context.now())
     fetch(batch)
-    (report,) = reports(bench)
+    (report,) = bench.reports()
     assert (report.done, report.results) == (True, ())
     assert report.next_at > bench.context.now()
     assert bench.site.requests == []
 
 
 def test_its_connection_is_free_again_afterwards(bench: Bench) -> None:
-    fetch(handed_out(bench, concurrency=1))
+    fetch(bench.handed_out(concurrency=1))
     assert HostLimiter(queues.connection(), 10).take_slot(
         bench.site.host, "next", HostPolicy("another"), bench.context.now()
     )
@@ -119,7 +101,7 @@ def test_a_line_about_a_fault_says_which_crawl_batch_and_page_it_is_about(
         raise ZeroDivisionError("a fault")
 
     monkeypatch.setattr(page_result, "read_page", faulty)
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     fetch(batch)
     (said,) = [record for record in caplog.records if record.exc_info]
     assert Context().filter(said)
@@ -152,7 +134,7 @@ def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, sett
 
 @pytest.mark.site({"/": Reply(page(), after=RENEW_INTERVAL_S * 1.3)})
 def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
-    fetch(handed_out(bench))
+    fetch(bench.handed_out())
     ((lease, look_at),) = bench.context.frontier.leases.all()
     assert lease.since is not None
     assert look_at - lease.since > LEASE_TTL_S + RENEW_INTERVAL_S / 2
@@ -167,9 +149,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
     monkeypatch.setattr(handover, "SLOW_RESPONSE_S", math.inf)  # on a busy machine any host is slow
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
     monkeypatch.setattr(dispatch, "worker_count", lambda queue: 3)
-    handed_out(bench)
-    (start,) = bench.batches()
-    fetch(start)
+    fetch(bench.handed_out())
     bench.work("crawl")
     first, *others = bench.batches()
     assert len(others) == MIN_WAITING_BATCHES
@@ -182,7 +162,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
 
 def test_a_batch_that_ends_while_batches_of_others_wait_sends_one(bench: Bench) -> None:
     """They will send none for this crawl."""
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(MIN_WAITING_BATCHES)])
     queues.keep_poller_last()
     reconcile()  # somebody has looked just now
@@ -234,7 +214,7 @@ def test_its_return_value_says_what_was_done_and_where_the_links_are(bench: Benc
 
 @pytest.mark.site({"/": page(*(f"/{'x' * 1500}{number}" for number in range(300)))})
 def test_its_return_value_is_small_whatever_the_page_says(bench: Bench) -> None:
-    told = fetch(handed_out(bench))
+    told = fetch(bench.handed_out())
     assert isinstance(told, dict)
     assert told["links"] == 300
     assert len(json.dumps(told)) < 2048
@@ -353,9 +333,9 @@ def test_a_slice_ends_when_its_host_turns_out_to_be_slow(bench: Bench) -> None:
         [f"{bench.site.url}{path}" for path in SLOW], CrawlOptions(obey_robots=False), allow_private=True
     )
     bench.work("crawl", at_most=1)
-    (batch,) = batches(bench)
+    (batch,) = bench.batches()
     fetch(batch)
-    *_, last = found = reports(bench)  # one, or two on a machine that is busy for the second between two reports
+    *_, last = found = bench.reports()  # one, or two on a machine that is busy for the second between two reports
     assert last.done
     assert sum(len(report.results) for report in found) == 1
 
@@ -366,7 +346,7 @@ def test_a_job_with_free_connections_asks_for_more_while_many_hosts_wait(bench: 
     urls = [f"http://127.0.0.{host + 1}/" for host in range(hosts)]
     bench.crawl = start_crawl(urls, CrawlOptions(), allow_private=True)
     bench.work("crawl", at_most=1)
-    session = FetchSession.claimed(batches(bench)[0], bench.context.now, connection_pool)
+    session = FetchSession.claimed(bench.batches()[0], bench.context.now, connection_pool)
     assert session is not None
     assert bench.jobs("crawl") == []
     session.wake_for_more()

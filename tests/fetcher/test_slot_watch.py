@@ -8,7 +8,6 @@ import pytest
 from redis import Redis
 from redis.client import Pipeline
 
-from crawler.core.protocol.messages import Batch, SliceReport, decode_report
 from crawler.fetcher import session
 from crawler.fetcher.connection_slot import ConnectionSlot
 from crawler.fetcher.loop import fetch
@@ -39,30 +38,19 @@ def http_client(request: pytest.FixtureRequest, settings: Any) -> None:
     settings.CRAWLER_HTTP_CLIENT = request.param
 
 
-def handed_out(bench: Bench, **options: Any) -> Batch:
-    bench.start(**options)
-    bench.work("crawl", at_most=1)
-    (batch,) = bench.batches()
-    return batch
-
-
 def quickly(work: Callable[[], object]) -> None:
     began = time.monotonic()
     work()
     assert time.monotonic() - began < SLOW / 2
 
 
-def reports(bench: Bench) -> list[SliceReport]:
-    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
-
-
 @pytest.mark.site({"/": lambda before: Reply("there", after=0.0 if before else SLOW)})
 def test_its_page_is_asked_for_again_and_no_attempt_is_counted(
     bench: Bench, http_client: None, no_answer: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     quickly(lambda: fetch(batch))
-    assert [report.results for report in reports(bench)] == [()]
+    assert [report.results for report in bench.reports()] == [()]
     monkeypatch.undo()
     bench.work()
     assert bench.state() == "finished"
@@ -74,9 +62,9 @@ def test_its_page_is_asked_for_again_and_no_attempt_is_counted(
 
 @pytest.mark.site({"/robots.txt": Reply("", after=SLOW), "/": ""})
 def test_so_does_one_for_robots_txt(bench: Bench, no_answer: None) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     quickly(lambda: fetch(batch))
-    (report,) = reports(bench)
+    (report,) = bench.reports()
     assert (report.results, report.requests, report.done) == ((), 1, True)
 
 
@@ -94,9 +82,9 @@ def test_it_ends_when_others_have_all_slots(bench: Bench, real_redis: Redis, mon
 
     usual = ConnectionSlot.renew
     monkeypatch.setattr(ConnectionSlot, "renew", renew)
-    batch = handed_out(bench, concurrency=1)
+    batch = bench.handed_out(concurrency=1)
     quickly(lambda: fetch(batch))
-    assert [report.results for report in reports(bench)] == [()]
+    assert [report.results for report in bench.reports()] == [()]
     assert real_redis.zrange(slots, 0, -1) == [b"another"]
 
 

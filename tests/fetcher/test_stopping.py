@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.protocol.messages import Batch, SliceReport, decode_report
+from crawler.core.protocol.messages import SliceReport
 from crawler.fetcher import page_result
 from crawler.fetcher.loop import fetch
 from crawler.frontier import leases
@@ -46,17 +46,6 @@ def no_grace(settings: Any) -> None:
     settings.CRAWLER_GRACE_SECONDS = 0
 
 
-def handed_out(bench: Bench, **options: Any) -> Batch:
-    bench.start(**options)
-    bench.work("crawl", at_most=1)
-    (batch,) = bench.batches()
-    return batch
-
-
-def reports(bench: Bench) -> list[SliceReport]:
-    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
-
-
 def when(is_so: Callable[[], bool], then: Callable[[], object]) -> None:
     """In another thread."""
 
@@ -83,7 +72,7 @@ def counted(bench: Bench) -> list[tuple[int, int]]:
 def test_pages_that_were_not_begun_are_handed_back(
     bench: Bench, stop: queues.StopRequest, anew: Callable[[], None]
 ) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     stop.set()
     fetch(batch)
     assert (bench.site.requests, counted(bench)) == ([], [(0, 0)])
@@ -95,10 +84,10 @@ def test_pages_that_were_not_begun_are_handed_back(
 
 @pytest.mark.site({"/": Reply("there", after=1.0)})
 def test_a_page_under_way_that_is_answered_within_the_grace_is_kept(bench: Bench, stop: queues.StopRequest) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     when(lambda: bench.site.hits["/"] == 1, stop.set)
     fetch(batch)
-    (result,) = [result for report in reports(bench) for result in report.results]
+    (result,) = [result for report in bench.reports() for result in report.results]
     assert result.http_status == 200
 
 
@@ -106,10 +95,10 @@ def test_a_page_under_way_that_is_answered_within_the_grace_is_kept(bench: Bench
 def test_a_page_that_takes_too_long_is_given_up_and_asked_for_again(
     bench: Bench, stop: queues.StopRequest, anew: Callable[[], None], no_grace: None
 ) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     when(lambda: bench.site.hits["/"] == 1, stop.set)
     quickly(lambda: fetch(batch))
-    assert [report.results for report in reports(bench)] == [()]
+    assert [report.results for report in bench.reports()] == [()]
     anew()
     bench.work()
     assert bench.state() == "finished"
@@ -121,17 +110,17 @@ def test_a_page_that_takes_too_long_is_given_up_and_asked_for_again(
 
 @pytest.mark.site({"/robots.txt": Reply("", after=SLOW), "/": ""})
 def test_so_is_a_robots_txt(bench: Bench, stop: queues.StopRequest, no_grace: None) -> None:
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     when(lambda: bench.site.hits["/robots.txt"] == 1, stop.set)
     quickly(lambda: fetch(batch))
-    (report,) = reports(bench)
+    (report,) = bench.reports()
     assert (report.results, report.requests, report.done) == ((), 1, True)
 
 
 @pytest.mark.long
 @pytest.mark.site({"/robots.txt": moved("/other.txt"), "/other.txt": "", "/": ""})
 def test_a_redirected_robots_txt_does_not_wait_for_the_hosts_delay(bench: Bench, stop: queues.StopRequest) -> None:
-    batch = handed_out(bench, delay=SLOW)
+    batch = bench.handed_out(delay=SLOW)
     when(lambda: bench.site.hits["/robots.txt"] == 1, stop.set)
     quickly(lambda: fetch(batch))
     assert (bench.site.hits["/other.txt"], counted(bench)) == (0, [(0, 0)])
@@ -143,7 +132,7 @@ def test_slices_that_wait_for_their_host_are_handed_back(
 ) -> None:
     """A host with a delay is waited for within a batch, as long as that is short."""
     monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 2 * SLOW)
-    batch = handed_out(bench, delay=SLOW)
+    batch = bench.handed_out(delay=SLOW)
     when(lambda: bench.site.hits["/robots.txt"] == 1, stop.set)
     quickly(lambda: fetch(batch))
     assert (bench.site.hits["/"], counted(bench)) == (0, [(0, 0)])
@@ -161,7 +150,7 @@ def test_what_is_handed_back_is_reported_while_another_page_is_under_way(
         stop.set()
         deadline = time.monotonic() + SLOW / 6
         while not reported and time.monotonic() < deadline:
-            reported.extend(reports(bench))
+            reported.extend(bench.reports())
         return Reply("there")
 
     bench.site.pages["/slow"] = slow
@@ -174,7 +163,7 @@ def test_what_is_handed_back_is_reported_while_another_page_is_under_way(
     assert len(batch.slices) > 1
     fetch(batch)
     assert [report.results for report in reported] == [()] * (len(batch.slices) - 1)
-    assert {result.http_status for report in reports(bench) for result in report.results} == {200}
+    assert {result.http_status for report in bench.reports() for result in report.results} == {200}
 
 
 @pytest.mark.site({"/": page("/a", "/b"), "/a": "<p>there", "/b": Reply("there", after=SLOW)})
@@ -194,7 +183,7 @@ def test_a_page_that_is_being_read_is_kept_however_long_it_takes(
 
     monkeypatch.setattr(page_result, "read_page", slow)
     quickly(lambda: fetch(batch))
-    assert [result.http_status for report in reports(bench) for result in report.results] == [200]
+    assert [result.http_status for report in bench.reports() for result in report.results] == [200]
 
 
 @pytest.mark.site({"/": Reply("there", after=SLOW)})
@@ -202,7 +191,7 @@ def test_what_is_handed_back_waits_for_no_other_batch(
     bench: Bench, stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end of a batch sends no tick while others of its crawl wait; a worker that ends does."""
-    batch = handed_out(bench)
+    batch = bench.handed_out()
     monkeypatch.setattr("crawler.frontier.leases.Leases.unclaimed", lambda leases: 99)
     stop.set()
     bench.context.frontier.results.clear_mark()
@@ -219,7 +208,7 @@ def test_the_job_of_a_stock_worker_reads_in_redis_that_its_worker_was_asked_to_e
     bench.work("crawl", at_most=1)
     when(lambda: bench.site.hits["/"] == 1, lambda: os.kill(os.getpid(), signal.SIGTERM))
     quickly(lambda: bench.work("fetch", at_most=1))
-    assert [report.results for report in reports(bench)] == [()]
+    assert [report.results for report in bench.reports()] == [()]
 
 
 def test_a_tick_that_begins_after_the_request_leaves_all_to_a_fresh_one(

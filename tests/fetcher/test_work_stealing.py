@@ -1,7 +1,6 @@
 """While a host holds a fetch job up, the job does what a free worker would do. Here there is but one worker."""
 
 import random
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,17 +64,6 @@ def test_a_worker_that_was_asked_to_end_takes_nothing_more(
     bench.work("fetch", at_most=1)
     assert not other.requests
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {other.host}"]
-
-
-@pytest.mark.long
-@pytest.mark.site({"/": Reply(page(), after=SLOW)})
-def test_a_slow_host_does_not_hold_up_another_crawl(bench: Bench, other: Site) -> None:
-    bench.start()
-    second = start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
-    bench.work()
-    asked = next(request.at for request in bench.site.requests if request.path == "/")
-    assert {request.path for request in other.requests if request.at < asked + SLOW} == {"/robots.txt", "/", "/a", "/b"}
-    assert set(Crawl.objects.values_list("id", "state")) == {(bench.crawl.id, "finished"), (second.id, "finished")}
 
 
 @pytest.mark.site({"/": Reply(page(), after=1.0)})
@@ -242,19 +230,6 @@ def test_two_browser_workers_share_what_waits_whoever_looks_first(
                 look(helper, process)
     each = (workers["here:1"] + workers["there:1"] + waiting) // 2
     assert places.taken_by_holder() == {"here:1": each, "there:1": each}
-
-
-@pytest.mark.long
-def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None:
-    """Nobody has claimed it: it is found like a job that RQ has lost."""
-    bench.start()
-    bench.work("crawl", at_most=1)
-    assert queues.steal_batch(queues.next_jobs()) is not None
-    began = time.monotonic()
-    while bench.state() == "running" and time.monotonic() - began < 60:
-        bench.work()
-    assert bench.state() == "finished"
-    assert bench.site.hits["/"] == 1
 
 
 def _look(helper: WorkStealer) -> None:

@@ -3,41 +3,14 @@
 from collections.abc import Callable, Sequence
 from random import Random
 
+from tests.fuzz.tokens import tokens_of
+
 MOST = 4096  # bytes of an input that is tried as it is; longer ones are the business of `growth`
 
 NUMBERS = (b"0", b"-1", b"1e999", b"4294967296", b"9" * 30, b"9" * 5000, b"0x7f", b"1.5", b"NaN", "٣".encode())
-UNICODE = tuple(
-    text.encode("utf-8", "surrogatepass")
-    for text in (
-        "\0",
-        "\ud800",
-        "\ufeff",
-        "\u202e",
-        "\u0085",
-        "\u2028",
-        "é",
-        "ß",
-        "İ",
-        "ﷺ",
-        "\U0001f600",
-        "a\u0301",
-        "。",
-    )
-)
-BYTES = (
-    b"\xff",
-    b"\xc0\x80",
-    b"\xed\xa0\x80",
-    b"\xff\xfe",
-    b"\x1f\x8b",
-    b"\r",
-    b"\n",
-    b"\t",
-    b" ",
-    b"%",
-    b"%00",
-    b"\\",
-)
+_ODD = ("\0", "\ud800", "\ufeff", "\u202e", "\u0085", "\u2028", "é", "ß", "İ", "ﷺ", "\U0001f600", "a\u0301", "。")
+UNICODE = tuple(text.encode("utf-8", "surrogatepass") for text in _ODD)
+BYTES = tokens_of("\xff | \xc0\x80 | \xed\xa0\x80 | \xff\xfe | \x1f\x8b | \r | \n | \t |   | % | %00 | \\")
 
 
 def mutated(seeds: Sequence[bytes], tokens: Sequence[bytes], random: Random) -> bytes:

@@ -1,5 +1,7 @@
 """What pages are made from that the page scanner reads, and what makes them odd."""
 
+from tests.fuzz.tokens import tokens_of
+
 _NAMES = (
     "a | address | area | b | base | body | br | button | caption | center | code | col | colgroup | custom-x | "
     "dd | desc | details | dialog | div | dl | dt | em | font | form | g | h1 | h2 | head | hr | html | i | "
@@ -25,57 +27,19 @@ CLEAN = (
     b"<caption>c</caption><colgroup><col></colgroup><thead><tr><th>1</thead><tbody><tr><td>2</table>",
 )
 
-_LINKS = (
-    b"<a href=q rel='ugc x'>",
-    b"<a href='x&amp;y' href=z>",
-    b'<a\nHREF="a\r\nb">',
-    b"<a =x href=k>",
-    b"<a/href=b/>",
-    b"<a href=http://[>",
-    b"<img alt=p>",
-    b"<img src='HTTP://x/' alt=q>",
-    b"<img alt>",
-    b"<link rel=stylesheet href=http:/s>",
-    b"<base href=/bb/>",
-    b"<meta http-equiv=refresh content='0;url=r'>",
+_LINKS = tokens_of(
+    "<a href=q rel='ugc x'> | <a href='x&amp;y' href=z> | <a\nHREF=\"a\r\nb\"> | <a =x href=k> | <a/href=b/> | "
+    "<a href=http://[> | <img alt=p> | <img src='HTTP://x/' alt=q> | <img alt> | "
+    "<link rel=stylesheet href=http:/s> | <base href=/bb/> | <meta http-equiv=refresh content='0;url=r'>"
 )
-_REFERENCES = (
-    b"&lt;",
-    b"&notit;",
-    b"&not",
-    b"&copy=1",
-    b"&#0;",
-    b"&#x80;",
-    b"&#13;",
-    b"&#10;",
-    b"&#99999999999;",
-    b"&#xd800;",
-    b"&#",
-    b"&#x",
-    b"&nGt;",
-    b"&ampx",
-    b"&NotEqualTilde;",
+_REFERENCES = tokens_of(
+    "&lt; | &notit; | &not | &copy=1 | &#0; | &#x80; | &#13; | &#10; | &#99999999999; | &#xd800; | &# | &#x | "
+    "&nGt; | &ampx | &NotEqualTilde;"
 )
-_MARKUP = (
-    b"<!-->",
-    b"<!--->",
-    b"<!--",
-    b"--!>",
-    b"<!--x--",
-    b"<!x>",
-    b"<?x>",
-    b"<?xml a?>",
-    b"</>",
-    b"</ x>",
-    b"<!doctype html>",
-    b"<!DOCTYPE html PUBLIC 'x'>",
-    b"<svg/>",
-    b"<path/>",
-    b"<script><!--<script>x</script>--></script>",
-    b"<script><!--x</script>",
-    b"<table><tr><td>",
-    b"<p><table>",
-    b"<title>z</title>",
+_MARKUP = tokens_of(
+    "<!--> | <!---> | <!-- | --!> | <!--x-- | <!x> | <?x> | <?xml a?> | </> | </ x> | <!doctype html> | "
+    "<!DOCTYPE html PUBLIC 'x'> | <svg/> | <path/> | <script><!--<script>x</script>--></script> | "
+    "<script><!--x</script> | <table><tr><td> | <p><table> | <title>z</title>"
 )
 _WHITE = (b"\r", b"\r\n", b" ", b"\n", "\xa0".encode(), "\u2003".encode(), b"\x1c")
 

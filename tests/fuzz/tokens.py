@@ -2,6 +2,12 @@
 
 from tests.fuzz import seeds
 
+
+def tokens_of(text: str) -> tuple[bytes, ...]:
+    """Those between " | "."""
+    return tuple(token.encode("latin-1") for token in text.split(" | "))
+
+
 _TAGS = (
     "a href=x | a href=%d | /a | div | /div | p | /p | h1 | /h1 | b | i a=%d | nav | /nav | main | pre | "
     "svg | math | table | td | tr | ul | li | ol | blockquote | template | /template | object | script | "
@@ -15,366 +21,65 @@ TAGS = tuple(f"<{name.strip()}>".encode() for name in _TAGS.split(" | "))
 
 HTML = (
     *TAGS,
-    *(
-        b"<a",
-        b"<",
-        b">",
-        b'"',
-        b"'",
-        b"=",
-        b" a%d",
-        b" a=b",
-        b"/",
-        b"&amp;",
-        b"&",
-        b"&#x41;",
-        b"-->",
-        b"]]>",
-        b"x ",
-        b" ",
-    ),
-    *(b"\n", b"\0", b"word%d ", b"<div ", b"</x", b"</", b'<a b="', b"\xff"),
-)
-
-URLS = (
-    *(
-        b"http://",
-        b"https:",
-        b"//",
-        b"/",
-        b"..",
-        b"/../",
-        b"?",
-        b"&",
-        b"#",
-        b"@",
-        b":",
-        b"[",
-        b"]",
-        b"%",
-        b"%2e",
-        b"%%2e",
-    ),
-    *(
-        b"%25",
-        b"\\",
-        b"\t",
-        b"a",
-        b"a/",
-        b"xn--",
-        b".",
-        b"1.",
-        b"0x",
-        b"a=%d&",
-        b";sid=1",
-        b"%C3%A4",
-        b"2031/05/",
-        b"x%d/",
+    *tokens_of(
+        "<a | < | > | \" | ' | = |  a%d |  a=b | / | &amp; | & | &#x41; | --> | ]]> | x  |   | \n | \x00 | word%d  | "
+        '<div  | </x | </ | <a b=" | \xff'
     ),
 )
 
-YAML = (
-    *(
-        b"- ",
-        b": ",
-        b"\n",
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b",",
-        b"'",
-        b'"',
-        b"|\n ",
-        b">\n ",
-        b"? ",
-        b"&a ",
-        b"*a",
-        b"!!int ",
-        b"!",
-    ),
-    *(
-        b"#",
-        b"%",
-        b"<<: ",
-        b"name: a\n",
-        b"selector: p\n",
-        b"k%d: v\n",
-        b"\\U00110000",
-        b"\\x",
-        b"1:",
-        b"0x",
-        b"---\n",
-        b"  ",
-    ),
+URLS = tokens_of(
+    "http:// | https: | // | / | .. | /../ | ? | & | # | @ | : | [ | ] | % | %2e | %%2e | %25 | \\ | \t | a | a/ | "
+    "xn-- | . | 1. | 0x | a=%d& | ;sid=1 | %C3%A4 | 2031/05/ | x%d/"
 )
 
-XPATH = (
-    *(b"//", b"::", b"[", b"]", b"(", b")", b"|", b"@", b"..", b"*", b" div ", b" and ", b"'", b'"', b"$x", b"x:y"),
-    *(b"[.//*]", b"following::*", b"count(", b"string(", b"text()", b"//.[", b"1e5", b"-"),
+YAML = tokens_of(
+    "-  | :  | \n | { | } | [ | ] | , | ' | \" | |\n  | >\n  | ?  | &a  | *a | !!int  | ! | # | % | <<:  | "
+    "name: a\n | selector: p\n | k%d: v\n | \\U00110000 | \\x | 1: | 0x | ---\n |   "
 )
 
-CSS = (
-    *(
-        b":has(",
-        b":not(",
-        b":is(",
-        b")",
-        b":nth-child(2n of ",
-        b":lang(",
-        b"[a",
-        b"]",
-        b"*=",
-        b'"',
-        b"'",
-        b" ",
-        b">",
-        b"~",
-        b"+",
-    ),
-    *(
-        b",",
-        b"p",
-        b".a",
-        b"#a",
-        b"|",
-        b"*",
-        b"\\",
-        b"\\0",
-        b"/*",
-        b"*/",
-        b"::",
-        b":-soup-contains(",
-        b":root",
-        b":default",
-    ),
+XPATH = tokens_of(
+    "// | :: | [ | ] | ( | ) | | | @ | .. | * |  div  |  and  | ' | \" | $x | x:y | [.//*] | following::* | count( | "
+    "string( | text() | //.[ | 1e5 | -"
 )
 
-REGEX = (
-    b"(",
-    b")",
-    b"*",
-    b"+",
-    b"?",
-    b"{1000}",
-    b"{2,}",
-    b"|",
-    b"[",
-    b"]",
-    b"^",
-    b"$",
-    b"\\",
-    b"\\pL",
-    b"(?",
-    b"(?i)",
-    b"a",
-    b".",
+CSS = tokens_of(
+    ":has( | :not( | :is( | ) | :nth-child(2n of  | :lang( | [a | ] | *= | \" | ' |   | > | ~ | + | , | p | .a | "
+    "#a | | | * | \\ | \\0 | /* | */ | :: | :-soup-contains( | :root | :default"
 )
 
-MARKUP = (
-    *(
-        b"<urlset>",
-        b"<url>",
-        b"<loc>/%d",
-        b"</loc>",
-        b"</url>",
-        b"</urlset>",
-        b"<!--",
-        b"-->",
-        b"<![CDATA[",
-        b"]]>",
-        b"<?x",
-    ),
-    *(
-        b"?>",
-        b"<a b='%d'>",
-        b"<a%d>",
-        b" a%d=''",
-        b"&amp;",
-        b"&x;",
-        b"<!ENTITY a 'b'>",
-        b"<!DOCTYPE a [",
-        b"]>",
-        b"xmlns:a='b'",
-    ),
-    *(
-        b"<link href='/%d'/>",
-        b"<x:link rel='alternate' href='/a'/>",
-        b"<item>",
-        b"<channel>",
-        b"https://e.example/%d\n",
-        b" ",
-    ),
+REGEX = tokens_of("( | ) | * | + | ? | {1000} | {2,} | | | [ | ] | ^ | $ | \\ | \\pL | (? | (?i) | a | .")
+
+MARKUP = tokens_of(
+    "<urlset> | <url> | <loc>/%d | </loc> | </url> | </urlset> | <!-- | --> | <![CDATA[ | ]]> | <?x | ?> | "
+    "<a b='%d'> | <a%d> |  a%d='' | &amp; | &x; | <!ENTITY a 'b'> | <!DOCTYPE a [ | ]> | xmlns:a='b' | "
+    "<link href='/%d'/> | <x:link rel='alternate' href='/a'/> | <item> | <channel> | https://e.example/%d\n |  "
 )
 
-ROBOTS = (
-    *(
-        b"user-agent: *\n",
-        b"user-agent:%d\n",
-        b"disallow: /a*b$\n",
-        b"allow:%d\n",
-        b"allow:*a*a*a\n",
-        b"crawl-delay: 1\n",
-    ),
-    *(b"request-rate: 1/5\n", b"sitemap: /%d\n", b"#", b":", b"\r", b"\n", b"*", b"$", b"%2F", b"/", b" "),
+ROBOTS = tokens_of(
+    "user-agent: *\n | user-agent:%d\n | disallow: /a*b$\n | allow:%d\n | allow:*a*a*a\n | crawl-delay: 1\n | "
+    "request-rate: 1/5\n | sitemap: /%d\n | # | : | \r | \n | * | $ | %2F | / |  "
 )
 
-HTTP = (
-    *(
-        b"HTTP/1.1 200 OK\r\n",
-        b"HTTP/1.1 100 C\r\n\r\n",
-        b"\r\n",
-        b"\n",
-        b"\r",
-        b": ",
-        b"Content-Length: 5\r\n",
-        b" x\n",
-    ),
-    *(
-        b"Transfer-Encoding: chunked\r\n",
-        b"0\r\n\r\n",
-        b"1\r\na\r\n",
-        b"FFFFFFFF\r\n",
-        b"a%d: b\r\n",
-        b";x=",
-        b"\t",
-        b"\0",
-    ),
+HTTP = tokens_of(
+    "HTTP/1.1 200 OK\r\n | HTTP/1.1 100 C\r\n\r\n | \r\n | \n | \r | :  | Content-Length: 5\r\n |  x\n | "
+    "Transfer-Encoding: chunked\r\n | 0\r\n\r\n | 1\r\na\r\n | FFFFFFFF\r\n | a%d: b\r\n | ;x= | \t | \x00"
 )
 
-DATES = (
-    b"Mon, ",
-    b"01 ",
-    b"Jan ",
-    b"2026 ",
-    b"10:",
-    b"GMT",
-    b"+0000",
-    b"(",
-    b")",
-    b",",
-    b" ",
-    b"-",
-    b"/",
-    b";",
-    b"charset=",
-    b"=",
-)
+DATES = tokens_of("Mon,  | 01  | Jan  | 2026  | 10: | GMT | +0000 | ( | ) | , |   | - | / | ; | charset= | =")
 
-NUMBERS = (
-    b"1",
-    b",",
-    b".",
-    b" ",
-    b"1,",
-    b"111 ",
-    b"e",
-    b"-",
-    b"1h",
-    b"2 days ",
-    b"10MB",
-    b"January ",
-    b"T",
-    b":",
-    b"1/",
-    b"'",
-)
+NUMBERS = tokens_of("1 | , | . |   | 1, | 111  | e | - | 1h | 2 days  | 10MB | January  | T | : | 1/ | '")
 
-CRON = (
-    b"every ",
-    b"* ",
-    b"*/5 ",
-    b"1-5",
-    b",",
-    b"/",
-    b"#",
-    b"l",
-    b"mon",
-    b"0 ",
-    b"31 2 ",
-    b"59 ",
-    b"h",
-    b"?",
-    b"1h ",
-    b"-",
-)
+CRON = tokens_of("every  | *  | */5  | 1-5 | , | / | # | l | mon | 0  | 31 2  | 59  | h | ? | 1h  | -")
 
-LINES = (
-    b"http://e.example/%d\n",
-    b"e.example\n",
-    b'"',
-    b",",
-    b"\t",
-    b";",
-    b"\n",
-    b"\r",
-    b"#",
-    b" ",
-    b'"a""',
-    b"url,",
-    b"\0",
-)
+LINES = tokens_of('http://e.example/%d\n | e.example\n | " | , | \t | ; | \n | \r | # |   | "a"" | url, | \x00')
 
-TYPED = (
-    b"\n",
-    b": ",
-    b"=",
-    b"; ",
-    b"\r\n",
-    b":",
-    b"@",
-    b"http://",
-    b"slack:",
-    b"[",
-    b"]",
-    b"%0d",
-    b"e.example",
-    b"/",
-    b"a",
-)
+TYPED = tokens_of("\n | :  | = | ;  | \r\n | : | @ | http:// | slack: | [ | ] | %0d | e.example | / | a")
 
-QUERY = (
-    b"&",
-    b"=",
-    b"q=",
-    b"status=",
-    b"depth=",
-    b"column=%d&",
-    b"after=",
-    b"before=1&",
-    b"%00",
-    b"%FF",
-    b"+",
-    b"sort=-",
-    b"MTI",
-)
+QUERY = tokens_of("& | = | q= | status= | depth= | column=%d& | after= | before=1& | %00 | %FF | + | sort=- | MTI")
 
-JSON = (
-    *(
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b'"',
-        b",",
-        b":",
-        b'"include": ["',
-        b'"includePaths": ["',
-        b'"a%d": 1,',
-        b"\\u0000",
-        b"\\ud800",
-    ),
-    *(
-        b"null",
-        b"true",
-        b'"fields": [{',
-        b"1e999",
-        b"(|",
-        b'"http://',
-        b'"hosts": ["',
-        b'"notify_webhooks": ["http://[',
-        b"\\",
-    ),
+JSON = tokens_of(
+    '{ | } | [ | ] | " | , | : | "include": [" | "includePaths": [" | "a%d": 1, | \\u0000 | \\ud800 | '
+    'null | true | "fields": [{ | 1e999 | (| | "http:// | "hosts": [" | "notify_webhooks": ["http://[ | \\'
 )
 
 BITS = (

@@ -21,10 +21,10 @@ from tests.hostile.saying import (
     says,
     whole,
 )
-from tests.hostile.secure import Certificates, Shown, authority
+from tests.hostile.secure import Certificates, Shown
 from tests.hostile.secure import contexts as shown
 from tests.hostile.server import Asked, Play, Step, Then
-from tests.http.certificates import DAY, self_signed
+from tests.http.certificates import DAY, Authority, self_signed
 
 BODY_MB = 11  # the limit the crawl of all this is given
 HEAD, BODY = 1 * MB, (BODY_MB + 8) * MB  # the limit on heads is 64 KB; the rest lay in the sockets' buffers
@@ -323,7 +323,7 @@ SECURE = [
     Secure("127.0.0.40", "a certificate as it should be: the authority of the others is believed", "2xx", shows=Certificates.of),
     Secure("127.0.0.41", "a certificate that has expired", "tls", "has expired", lambda made, own: made.of(own, ends=-DAY)),
     Secure("127.0.0.42", "the certificate of another address", "tls", "not valid for '127.0.0.42'", lambda made, own: made.of("127.0.0.40")),
-    Secure("127.0.0.43", "a certificate by an authority nobody knows", "tls", "authority that is not trusted", lambda made, own: made.of(own, by=authority("Unknown"))),
+    Secure("127.0.0.43", "a certificate by an authority nobody knows", "tls", "authority that is not trusted", lambda made, own: made.of(own, by=Authority.made("Unknown"))),
     Secure("127.0.0.44", "a certificate that it signed itself", "tls", "self-signed", lambda made, own: self_signed(made.folder)),
     Secure("127.0.0.45", "plain HTTP where TLS is spoken", "tls", "does not speak TLS", plays=page("<a href=/unseen/plain>x</a>")),
     Secure("127.0.0.46", "no answer to the hello of TLS", "timeout", "no TLS connection in", plays=says(Then.STALL)),

@@ -1,11 +1,9 @@
 """HEAD requests."""
 
-import pytest
-
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
-from tests.http.server import Reply, Server, Then, page
+from tests.http.server import Server, page
 
 LOOPBACK = Guard(("127.0.0.1",))
 
@@ -42,18 +40,3 @@ def test_a_body_that_comes_all_the_same_is_not_taken_for_the_next_answer() -> No
     with Server(site) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
         head, after = fetcher.head(f"{server.origin}/a"), fetcher.get(f"{server.origin}/b")
     assert (head.http_status, after.body) == (200, b"<p>b")
-
-
-@pytest.mark.parametrize("then", [Then.CLOSE, Then.RESET])
-def test_a_kept_connection_that_was_closed_meanwhile_is_replaced_once(then: Then) -> None:
-    site = {"/a": page(), "/b": (Reply(then=then), page(b""))}
-    with Server(site) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
-        fetcher.get(f"{server.origin}/a")
-        fetched = fetcher.head(f"{server.origin}/b")
-    assert (fetched.http_status, fetched.requests) == (200, 2)
-
-
-def test_no_answer_is_an_outcome() -> None:
-    with Server({"/": Reply(then=Then.CLOSE)}) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
-        fetched = fetcher.head(f"{server.origin}/")
-    assert (fetched.outcome, fetched.http_status, fetched.requests) == (Outcome.CONNECT, None, 1)

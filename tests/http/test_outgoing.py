@@ -1,7 +1,5 @@
 """Request headers: credentials go to the crawl's own hosts only."""
 
-from typing import Any
-
 import pytest
 
 from crawler.core.access.credentials import Credentials, parse
@@ -79,14 +77,6 @@ def test_an_anonymous_request_carries_none_even_to_its_own_host() -> None:
         assert not is_public(sent(server))
 
 
-def test_conditions_go_out_beside_them() -> None:
-    with Server({"/": page()}) as server, fetcher_for(f"http://site.test:{server.port}") as fetcher:
-        fetcher.get(f"http://site.test:{server.port}/", headers={"If-None-Match": '"a"'})
-        fetcher.get(f"http://site.test:{server.port}/")
-    assert (sent(server, 0)["x-key"], sent(server, 0)["if-none-match"]) == ("hidden", '"a"')
-    assert "if-none-match" not in sent(server, 1)
-
-
 def test_robots_txt_is_asked_for_without_any_wherever_it_leads() -> None:
     with Server({"/robots.txt": page("Disallow:")}) as other:
         moved = page("", "302 Found", location=f"http://other.test:{other.port}/robots.txt")
@@ -94,24 +84,3 @@ def test_robots_txt_is_asked_for_without_any_wherever_it_leads() -> None:
             found = fetch_robots(fetcher, f"http://site.test:{server.port}")
     assert (found.status, found.requests) == (200, 2)
     assert (is_public(sent(server)), is_public(sent(other))) == (True, True)
-
-
-def test_what_the_server_sets_is_not_sent_back() -> None:
-    """There is no cookie jar: a crawl sends the cookies it was given, and those alone."""
-    with (
-        Server({"/": page(set_cookie="tracking=1")}) as server,
-        fetcher_for(f"http://site.test:{server.port}") as fetcher,
-    ):
-        for _ in range(2):
-            fetcher.get(f"http://site.test:{server.port}/")
-    assert sent(server)["cookie"] == "session=hidden"
-
-
-@pytest.mark.parametrize("kept", [{}, {"headers": {"X-Once": "1"}}])
-def test_one_request_leaves_nothing_behind_for_the_next(kept: dict[str, Any]) -> None:
-    with Server({"/": page()}) as server, fetcher_for(f"http://site.test:{server.port}") as fetcher:
-        fetcher.get(f"http://site.test:{server.port}/", **kept)
-        fetcher.get(f"http://site.test:{server.port}/")
-        fetcher.get(f"http://other.test:{server.port}/")
-    assert "x-once" not in sent(server, 1)
-    assert is_public(sent(server, 2))

@@ -45,16 +45,6 @@ def test_an_https_page_is_asked_for_within_a_tunnel() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_pages_of_a_host_go_over_one_connection(scheme: str) -> None:
-    tls = as_site_test() if scheme == "https" else None
-    site = {f"/{number}": page() for number in range(20)}
-    with Server(site, tls=tls) as server, ProxyServer() as proxy, through(proxy) as fetcher:
-        fetched = [fetcher.get(f"{scheme}://site.test:{server.port}{path}") for path in site]
-    assert [one.outcome for one in fetched] == [Outcome.SUCCESS] * 20
-    assert proxy.connections == 1
-
-
-@pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_proxy_is_told_its_password_and_the_host_is_not(scheme: str) -> None:
     tls = as_site_test() if scheme == "https" else None
     with (

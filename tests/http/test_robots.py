@@ -2,9 +2,8 @@
 
 import pytest
 
-from crawler.core.access.credentials import parse as parse_credentials
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.robots.robots_txt import MAX_BYTES, parse
+from crawler.core.robots.robots_txt import MAX_BYTES
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Limits
 from crawler.http.guard import Guard
@@ -97,28 +96,9 @@ def test_it_follows_a_redirect_to_another_host() -> None:
     assert (robots.status, robots.requests) == (200, 2)
 
 
-def test_nobodys_credentials_go_with_it() -> None:
-    known = parse_credentials(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden")
-    with Server({"/robots.txt": moved("/rules"), "/rules": RULES}) as server:
-        own = (server.origin,)
-        with HttpFetcher(Guard(("127.0.0.1",)), "Tester/1", credentials=known, own_hosts=own) as fetcher:
-            fetch_robots(fetcher, server.origin)
-            fetcher.get(f"{server.origin}/")
-    *rules, page_asked_for = server.requests
-    assert server.paths() == ["/robots.txt", "/rules", "/"]
-    assert not any(word in head for head in rules for word in ("X-Key", "Cookie", "Authorization"))
-    assert "X-Key: hidden" in page_asked_for
-
-
 def test_trouble_behind_a_redirect_is_told_as_that() -> None:
     robots, _ = had({"/robots.txt": moved("http://127.0.0.1:2/x")})
     assert robots.error.startswith("it redirects to http://127.0.0.1:2/x, and there: ")
-
-
-def test_a_loop_of_redirects_ends() -> None:
-    robots, server = had({"/robots.txt": moved("/robots.txt")})
-    assert (robots.status, robots.body, robots.requests) == (301, b"", 6)
-    assert len(server.requests) == 6
 
 
 def test_it_keeps_the_beginning_of_a_large_file_and_the_sign_that_there_is_more() -> None:
@@ -126,21 +106,6 @@ def test_it_keeps_the_beginning_of_a_large_file_and_the_sign_that_there_is_more(
     robots, _ = had({"/robots.txt": page(body)}, Limits(max_body_bytes=1000))
     assert robots.status == 200
     assert robots.body == body[: MAX_BYTES + 1].encode()
-
-
-def test_a_rule_that_is_cut_off_is_not_taken_for_a_rule() -> None:
-    start = "User-agent: *\nDisallow: /first\n"
-    cut = "\nDisallow: /private"
-    body = start + "#" * (MAX_BYTES - len(start) - len(cut) + len("private")) + cut
-    robots, _ = had({"/robots.txt": page(body)})
-    rules = parse(robots.body)
-    assert not rules.allows("https://example.com/first", "bot")
-    assert rules.allows("https://example.com/", "bot")
-
-
-def test_a_rule_in_another_encoding_arrives_as_it_is() -> None:
-    robots, _ = had({"/robots.txt": page("User-agent: *\nDisallow: /caf\xe9".encode("latin-1"))})
-    assert not parse(robots.body).allows("https://example.com/caf%E9", "bot")
 
 
 def test_it_tells_its_trouble_in_time_when_the_host_never_ends() -> None:

@@ -334,7 +334,7 @@ MUTATIONS = (
         HTTP_ROBOTS,
         "truncate_at=MAX_BYTES + 1, anonymous=True)",
         "truncate_at=MAX_BYTES + 1)",
-        "tests/http/test_robots.py::test_nobodys_credentials_go_with_it",
+        "tests/http/test_outgoing.py::test_robots_txt_is_asked_for_without_any_wherever_it_leads",
     ),
     Mutation(
         "robots-txt-ignored",
@@ -640,7 +640,7 @@ MUTATIONS = (
         "crawler/core/installation/deployment.py",
         "    if stopping_for < page_grace:",
         "    if stopping_for < STOP_SECONDS:",
-        "tests/core/installation/test_shutdown.py::test_it_begins_nothing_new_then_gives_pages_up_then_leaves_threads_behind",
+        "tests/core/installation/test_deployment.py::test_it_begins_nothing_new_then_gives_pages_up_then_leaves_threads_behind",
     ),
     Mutation(
         "private-addresses-for-added-pages",

@@ -1,9 +1,10 @@
-"""A process that starts before Redis and the database waits for them, with a line an attempt, up to a stated time."""
+"""A process that starts before Redis and the database waits for them; a clock that is off is named."""
 
 import pytest
 
 from crawler.core.errors import ServiceDown
-from crawler.queueing.startup import Service, wait_for
+from crawler.core.installation.deployment import Skew
+from crawler.queueing.startup import Service, skew_text, wait_for
 
 
 class GivenTime:
@@ -59,3 +60,25 @@ def test_without_time_each_is_tried_once() -> None:
     assert waited(0, service("Redis", None)) == ([], 0.0)
     with pytest.raises(ServiceDown, match="Redis is not ready after 0 s: refused"):
         waited(0, service("Redis", "refused", None))
+
+
+@pytest.mark.parametrize(
+    ("redis", "database", "sentence"),
+    [
+        (0.0, 0.0, ""),
+        (2.0, -2.0, ""),
+        (None, None, ""),
+        (600.2, None, "This machine's clock is 600.2 s ahead of Redis's."),
+        (None, -7.0, "This machine's clock is 7.0 s behind the database's."),
+        (600.2, 600.1, "This machine's clock is 600.2 s ahead of the clocks of Redis and the database."),
+        (-600.0, 0.1, "Redis's clock is 600.0 s ahead of the clocks of this machine and the database."),
+        (0.1, 600.0, "The database's clock is 600.0 s behind the clocks of this machine and Redis."),
+        (600.0, -60.0, "This machine's clock is 600.0 s ahead of Redis's and 60.0 s behind the database's."),
+    ],
+)
+def test_the_clock_that_is_off_is_named(redis: float | None, database: float | None, sentence: str) -> None:
+    assert skew_text(Skew(redis=redis, database=database)) == sentence
+
+
+def test_only_what_was_compared_is_known() -> None:
+    assert Skew(redis=0.0).known == {"redis": 0.0}

@@ -8,7 +8,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.completion import State, ended
 from crawler.core.protocol.counters import Tallies
 from crawler.reports.end_text import end_text
-from tests.core.protocol.test_ended import COUNTS, LIMITS, OVER, tallies, why
+from tests.core.protocol.test_completion import COUNTS, LIMITS, OVER, tallies, why
 from tests.text_files import listed
 
 OPTIONS = CrawlOptions(max_pages=40, max_depth=2, max_bytes=10_000_000, deadline=7200.0, page_ttl=60.0)

@@ -7,15 +7,13 @@ import pytest
 import redis
 
 from tests.sim.crawl import began_at, crawled, seconds_until_fetched, start_crawl, start_workers, summary
-from tests.sim.factories import of_stars, star
+from tests.sim.factories import TERMS, of_stars, star
 from tests.sim.manners import violations
 from tests.sim.serving import free_port, serving
-from tests.sim.truth import Terms
-from tests.sim.world import Answer, Host, Page, Robots, World
+from tests.sim.world import Robots, World
 from tests.stack import Stack
 
 WORKERS = 3
-TERMS = Terms(delay=0.2, concurrency=2)
 STEADY = {"throttle": False}  # the bound knows nothing of a crawler that slows down of its own accord
 
 
@@ -44,9 +42,7 @@ def test_a_crawl_of_many_hosts_equals_the_truth_and_is_polite_and_about_as_fast_
     assert list(found.violations) == [], summary(found)
     assert list(found.too_often) == [], summary(found)
     assert found.told_requests == found.requests, summary(found)
-    assert found.live_ratio <= 2, summary(
-        found
-    )  # a busy machine is no fault; tools/bench/sim.py measures it on a free one
+    assert 1 <= found.live_ratio <= 2, summary(found)  # on a busy machine; tools/bench/sim.py measures it on a free one
 
 
 @pytest.mark.long
@@ -80,21 +76,3 @@ def test_two_crawls_of_one_host_keep_its_delay_together(crew: Stack, tmp_path: P
         log = web.log()
     assert violations(log, world, TERMS) == []
     assert len(log.requests) == 2 * 12 + 1
-
-
-@pytest.mark.long
-def test_a_retry_after_is_kept_for_the_whole_host_or_for_the_page(crew: Stack, tmp_path: Path) -> None:
-    """On one host two pages answer 429 and the pages between them wait as well; on the other 503: they alone wait."""
-    hosts = [stopping(number, answer) for number, answer in enumerate([Answer.LIMITED, Answer.BUSY])]
-    with serving(World(tuple(hosts), free_port()), tmp_path) as web:
-        found = crawled(crew, web, TERMS, 60, **STEADY)
-    assert [str(violation) for violation in found.violations] == []
-    assert list(found.differences) == []
-    assert found.makespan >= found.bound > 2 * 2
-
-
-def stopping(number: int, answer: Answer) -> Host:
-    stops = {place: Page(f"/stop-{place}", answer, retry_after=2) for place in (2, 5)}
-    pages = [stops.get(place, Page(f"/{place}")) for place in range(1, 9)]
-    links = tuple((number, place) for place in range(1, 9))
-    return Host(f"127.13.0.{number + 1}", (Page("/start", links=links), *pages))

@@ -15,96 +15,59 @@ WORLD = World(
         Host("127.0.9.3", PAGES, inside=False),
     )
 )
+FIRST = asked(0, ROBOTS)
+SECOND = asked(0, ROBOTS, host=1)
+BUSY = asked(1, "/a", status=503, retry_after=2.0)  # speaks of its page
+LIMITED = asked(1, "/a", status=429, retry_after=2.0, until=1.25)  # speaks of its host
+SLOW = [asked(1 + 0.2 * number, path, until=2.0) for number, path in enumerate(["/a", "/b"])]
+SILENT = [asked(1 + 0.2 * number, path, status=0, until=NEVER) for number, path in enumerate(["/a", "/b"])]
 
 
-def wrongs(*requests: Request, connections: tuple[Connection, ...] = ()) -> list[Wrong]:
-    return [found.wrong for found in violations(log_of(*requests, connections=connections), WORLD, TERMS)]
+@pytest.mark.parametrize(
+    ("requests", "wrong"),
+    [
+        ([FIRST, asked(0.2, "/a"), asked(0.4, "/b")], None),
+        ([FIRST, asked(1, "/a"), asked(1.196, "/b")], None),  # the stamps are not exact
+        ([FIRST, asked(1, "/a"), asked(1.19, "/b")], Wrong.TOO_SOON),
+        ([FIRST, SECOND, asked(0.5, "/a"), asked(0.5, "/a", host=1)], None),
+        ([SECOND, asked(0.5, "/a", host=1), asked(1.0, "/b", host=1)], None),
+        ([SECOND, asked(0.2, "/a", host=1)], Wrong.TOO_SOON),  # by its Crawl-delay
+        ([asked(0, ROBOTS, host=1, status=503), asked(0.2, ROBOTS, host=1)], None),  # which is not known yet
+        ([FIRST, BUSY, asked(1.5, "/b"), asked(3.01, "/a")], None),
+        ([FIRST, BUSY, asked(2.9, "/a")], Wrong.STAY_AWAY),
+        ([FIRST, LIMITED, asked(1.3, "/b"), asked(3.26, "/b")], None),  # the first of them was under way
+        ([FIRST, LIMITED, asked(1.36, "/b")], Wrong.STAY_AWAY),
+        ([FIRST, LIMITED, asked(3.2, ROBOTS)], Wrong.STAY_AWAY),
+        ([FIRST, *SLOW, asked(2.0, "/c")], None),
+        ([FIRST, *SLOW, asked(1.4, "/c")], Wrong.TOO_MANY),
+        ([FIRST, *SILENT, asked(9, "/c")], Wrong.TOO_MANY),
+        ([FIRST, asked(1, "/no/x")], Wrong.FORBIDDEN),
+        ([asked(0, "/a"), asked(1, ROBOTS)], Wrong.BEFORE_ROBOTS),
+        ([asked(0, ROBOTS, status=503), asked(1, "/a")], Wrong.BEFORE_ROBOTS),
+        ([asked(0, ROBOTS, status=404), asked(1, "/a")], None),
+        ([FIRST, asked(1, "/invented")], Wrong.UNKNOWN),
+        ([asked(0, ROBOTS, host=2)], Wrong.OUTSIDE),
+        ([asked(0, ROBOTS, agent="python-requests/2.32")], Wrong.ANONYMOUS),
+    ],
+)
+def test_what_is_wrong_with_requests_is_named(requests: list[Request], wrong: Wrong | None) -> None:
+    assert [found.wrong for found in violations(log_of(*requests), WORLD, TERMS)] == ([wrong] if wrong else [])
 
 
-def test_a_polite_log_has_none() -> None:
-    assert wrongs(asked(0, ROBOTS), asked(0.2, "/a"), asked(0.4, "/b")) == []
-    assert violations(Log(()), WORLD, TERMS) == []
-
-
-@pytest.mark.parametrize(("gap", "found"), [(0.2, []), (0.196, []), (0.19, [Wrong.TOO_SOON]), (0.0, [Wrong.TOO_SOON])])
-def test_a_request_within_the_delay_comes_too_soon(gap: float, found: list[Wrong]) -> None:
-    assert wrongs(asked(0, ROBOTS), asked(1, "/a"), asked(1 + gap, "/b")) == found
-
-
-def test_another_host_may_be_asked_at_the_same_moment() -> None:
-    assert wrongs(asked(0, ROBOTS), asked(0, ROBOTS, host=1), asked(0.5, "/a"), asked(0.5, "/a", host=1)) == []
-
-
-def test_a_crawl_delay_counts_once_robots_txt_is_read() -> None:
-    polite = [asked(0, ROBOTS, host=1), asked(0.5, "/a", host=1), asked(1, "/b", host=1)]
-    assert wrongs(*polite) == []
-    assert wrongs(*polite, asked(1.2, "/c", host=1)) == [Wrong.TOO_SOON]
-    assert wrongs(asked(0, ROBOTS, host=1), asked(0.2, "/a", host=1)) == [Wrong.TOO_SOON]
-
-
-def test_until_robots_txt_is_had_the_chosen_delay_is_enough() -> None:
-    late = [asked(0, ROBOTS, host=1, status=503), asked(0.2, ROBOTS, host=1)]
-    assert wrongs(*late) == []
-
-
-def test_a_page_that_said_when_to_come_again_is_left_alone_until_then() -> None:
-    stop = asked(1, "/a", status=503, retry_after=2.0)
-    assert wrongs(asked(0, ROBOTS), stop, asked(1.5, "/b"), asked(3.01, "/a")) == []
-    assert wrongs(asked(0, ROBOTS), stop, asked(2.9, "/a")) == [Wrong.STAY_AWAY]
-
-
-def test_a_host_that_said_when_to_come_again_is_left_alone_until_then() -> None:
-    stop = asked(1, "/a", status=429, retry_after=2.0)
-    assert wrongs(asked(0, ROBOTS), stop, asked(3.01, "/b")) == []
-    assert wrongs(asked(0, ROBOTS), stop, asked(2.9, "/b")) == [Wrong.STAY_AWAY]
-    assert wrongs(asked(0, ROBOTS), stop, asked(2.9, ROBOTS)) == [Wrong.STAY_AWAY]
-
-
-def test_what_was_under_way_when_it_said_so_is_no_fault() -> None:
-    stop = asked(1, "/a", status=429, retry_after=2.0, until=1.25)
-    assert wrongs(asked(0, ROBOTS), stop, asked(1.3, "/b")) == []
-    assert wrongs(asked(0, ROBOTS), stop, asked(1.36, "/b")) == [Wrong.STAY_AWAY]
-
-
-def test_no_more_requests_than_allowed_may_be_under_way() -> None:
-    slow = [asked(1 + 0.2 * number, path, until=2.0) for number, path in enumerate(["/a", "/b"])]
-    assert wrongs(asked(0, ROBOTS), *slow) == []
-    assert wrongs(asked(0, ROBOTS), *slow, asked(1.4, "/c")) == [Wrong.TOO_MANY]
-    assert wrongs(asked(0, ROBOTS), *slow, asked(2.0, "/c")) == []
-
-
-def test_a_request_nobody_answers_counts_while_it_is_under_way() -> None:
-    waiting = [asked(1 + 0.2 * number, path, status=0, until=NEVER) for number, path in enumerate(["/a", "/b"])]
-    assert wrongs(asked(0, ROBOTS), *waiting, asked(9, "/c")) == [Wrong.TOO_MANY]
-
-
-def test_no_more_connections_than_allowed_may_be_open() -> None:
-    two = (Connection(0, 0.0, 5.0), Connection(0, 1.0))
-    assert wrongs(asked(0, ROBOTS), connections=two) == []
-    assert wrongs(asked(0, ROBOTS), connections=(*two, Connection(1, 2.0))) == []
-    assert wrongs(asked(0, ROBOTS), connections=(*two, Connection(0, 4.95))) == []  # the first is being closed
-    assert wrongs(asked(0, ROBOTS), connections=(*two, Connection(0, 4.0))) == [Wrong.TOO_MANY]
-
-
-def test_a_forbidden_page_must_not_be_asked_for() -> None:
-    assert wrongs(asked(0, ROBOTS), asked(1, "/no/x")) == [Wrong.FORBIDDEN]
-
-
-def test_robots_txt_must_be_had_before_the_first_page() -> None:
-    assert wrongs(asked(0, "/a"), asked(1, ROBOTS)) == [Wrong.BEFORE_ROBOTS]
-    assert wrongs(asked(0, ROBOTS, status=503), asked(1, "/a")) == [Wrong.BEFORE_ROBOTS]
-    assert wrongs(asked(0, ROBOTS, status=404), asked(1, "/a")) == []
-
-
-def test_pages_that_nothing_leads_to_and_hosts_outside_must_not_be_asked_for() -> None:
-    assert wrongs(asked(0, ROBOTS), asked(1, "/invented")) == [Wrong.UNKNOWN]
-    assert wrongs(asked(0, ROBOTS, host=2)) == [Wrong.OUTSIDE]
-
-
-def test_a_crawler_says_its_name() -> None:
-    assert wrongs(asked(0, ROBOTS, agent="python-requests/2.32")) == [Wrong.ANONYMOUS]
+@pytest.mark.parametrize(
+    ("third", "wrong"),
+    [
+        (Connection(1, 2.0), None),
+        (Connection(0, 4.95), None),  # the first is being closed
+        (Connection(0, 4.0), Wrong.TOO_MANY),
+    ],
+)
+def test_no_more_connections_than_allowed_may_be_open(third: Connection, wrong: Wrong | None) -> None:
+    log = log_of(FIRST, connections=(Connection(0, 0.0, 5.0), Connection(0, 1.0), third))
+    assert [found.wrong for found in violations(log, WORLD, TERMS)] == ([wrong] if wrong else [])
 
 
 def test_a_violation_says_who_when_and_what() -> None:
+    assert violations(Log(()), WORLD, TERMS) == []
     (found,) = violations(log_of(asked(10, ROBOTS), asked(11, "/a"), asked(11.1, "/b")), WORLD, TERMS)
     assert str(found) == "1.100 s, 127.0.9.1: too soon: /b came 100.0 ms after /a, not 200"

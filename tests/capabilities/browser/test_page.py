@@ -48,16 +48,6 @@ def test_the_dom_after_its_scripts_is_returned(pages: Pages, server: Server) -> 
 
 
 @pytest.mark.long
-def test_a_page_is_ready_when_the_network_is_quiet(pages: Pages, server: Server) -> None:
-    late = "setTimeout(() => fetch('/api').then((r) => r.text()).then((t) => document.body.append(t)), 300)"
-    rendering = pages.render(server, f"<body><script>{late}</script>")
-
-    assert b"from the API" in rendering.html
-    assert [(resource.kind, resource.status) for resource in rendering.resources] == [("fetch", 200)]
-    assert rendering.resources[0].bytes >= len("from the API")
-
-
-@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="the processes below this one are known on Linux only")
 def test_a_request_that_is_under_way_while_the_machine_is_busy_is_waited_for(pages: Pages, server: Server) -> None:
     def hold_up(url: str) -> dict[str, str]:
@@ -114,12 +104,6 @@ def test_a_refresh_header_is_a_redirect_too(pages: Pages, server: Server) -> Non
 def test_a_form_that_is_posted_goes_nowhere(pages: Pages, server: Server) -> None:
     rendering = pages.render(server, "<form method=post action=/x></form><script>document.forms[0].submit()</script>")
     assert (rendering.redirect_to, rendering.error) == ("", f"the page sends a form to {server.origin}/x")
-
-
-def test_addresses_given_to_the_history_are_links(pages: Pages, server: Server) -> None:
-    script = "history.pushState({}, '', '/one'); history.replaceState({}, '', '/two#x'); location.hash = 'y'"
-    rendering = pages.render(server, f"{DONE}<script>{script}</script>", **READY)
-    assert rendering.links == (f"{server.origin}/one", f"{server.origin}/two")
 
 
 def test_dialogs_popups_and_downloads_hold_nothing_up(pages: Pages, server: Server) -> None:
@@ -221,14 +205,6 @@ def test_a_redirect_is_asked_for_and_counted_like_a_request(pages: Pages, server
     assert server.paths() == ["/moved.js", "/moved.js", "/add.js"]
 
 
-@pytest.mark.long
-def test_a_page_that_never_rests_is_read_when_its_time_is_over(pages: Pages, server: Server) -> None:
-    document = "<body><script>document.body.append('scripted'); fetch('/endless')</script>"
-    rendering = pages.render(server, document, seconds=1.5)
-    assert b"scripted" in rendering.html
-    assert rendering.error == "1 of its requests were under way after 1.5 s"
-
-
 def test_a_script_without_end_is_ended_and_the_page_read(pages: Pages, server: Server) -> None:
     document = "<body><script>document.body.append('scripted'); for (;;) {}</script>"
     began = time.monotonic()
@@ -269,20 +245,6 @@ def test_a_large_dom_is_cut(pages: Pages, server: Server, settings: object) -> N
     rendering = pages.render(server, f"{DONE}<script>document.body.append('é'.repeat(5000))</script>", **READY)
     assert len(rendering.html) == 1048
     assert rendering.error == "the DOM has more than 1,048 bytes, which are kept"
-
-
-@pytest.mark.long
-def test_scrolling_loads_what_comes_with_it(pages: Pages, server: Server) -> None:
-    script = """
-        let n = 0;
-        const add = () => document.body.insertAdjacentHTML('beforeend', '<p style=height:900px>part ' + ++n);
-        add(); add();
-        new IntersectionObserver(([seen]) => seen.isIntersecting && n < 4 && fetch('/api').then(add))
-            .observe(document.body.appendChild(document.createElement('footer')));
-        addEventListener('scroll', () => document.body.append(document.querySelector('footer')));"""
-    document = f"<!doctype html><body><script>{script}</script>"
-    assert b"part 4" not in pages.render(server, document).html
-    assert b"part 4" in pages.render(server, document, scroll=True, seconds=20.0).html
 
 
 @pytest.mark.long

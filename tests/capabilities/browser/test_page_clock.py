@@ -28,12 +28,6 @@ def stream() -> Iterator[Server]:
         yield server
 
 
-def test_what_a_timer_requests_within_the_half_second_is_there(pages: Pages, server: Server) -> None:
-    rendering = pages.render(server, LATE, virtual_time=True)
-    assert b"from the API" in rendering.html
-    assert rendering.error == ""
-
-
 def test_the_time_without_a_request_is_not_waited_for(
     pages: Pages, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,24 +97,6 @@ def test_the_next_page_of_a_tab_may_wait_for_what_its_timers_add(pages: Pages, s
         rendering = pages.render(server, adds, site="added", virtual_time=True, wait_for="#done", seconds=20.0)
         pages.render(server, LATE, site="added", virtual_time=True)
         assert (rendering.error, b"done" in rendering.html) == ("", True)
-
-
-@pytest.mark.long
-def test_nothing_of_a_page_goes_on_while_its_tab_waits_for_the_next(pages: Pages, server: Server) -> None:
-    asks = "<p id=done><script>setInterval(() => fetch('/api'), 10)</script>"
-    pages.render(server, asks, site="asking", wait_for="#done", seconds=20.0, virtual_time=True)
-    time.sleep(0.3)
-    before = len(server.requests)
-    time.sleep(0.7)
-    assert len(server.requests) == before
-
-
-@pytest.mark.long
-def test_a_script_without_end_is_ended_and_the_page_read(pages: Pages, server: Server) -> None:
-    endless = "<p id=done>read<script>setTimeout(() => { while (true) {} }, 100)</script>"
-    rendering = pages.render(server, endless, virtual_time=True, seconds=20.0)
-    assert b"read" in rendering.html
-    assert "a script did not end" in rendering.error
 
 
 def test_the_vitals_of_such_a_page_are_not_told(pages: Pages, server: Server) -> None:

@@ -2,21 +2,16 @@
 
 import contextlib
 import shutil
-import ssl
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
+from cryptography.x509.oid import AuthorityInformationAccessOID
 from playwright import sync_api as playwright_api
 from playwright.sync_api import Browser, Page
 
@@ -26,6 +21,7 @@ from crawler.capabilities.browser.proxy import Admission, GuardProxy
 from crawler.http.guard import Guard
 from tests.capabilities.browser.visiting import LIMITS, SITE, Canary, wait_for
 from tests.core.urls.test_addresses import NOT_PUBLIC
+from tests.http.certificates import Authority
 from tests.http.secure import as_site_test, on_loopback
 from tests.http.server import Server, Site, page
 from tests.http.test_guard import SPELLINGS, here
@@ -224,8 +220,8 @@ def test_the_one_connection_to_a_host_serves_requests_of_each_kind(browser: Brow
 def test_a_certificate_leads_nowhere(browser: Browser, proxy: GuardProxy, tmp_path: Path, is_trusted: bool) -> None:
     """It may name addresses of its authority's certificate and revocations, which a browser asks."""
     with Canary() as canary:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate_naming(f"http://127.0.0.1:{canary.port}/", tmp_path / "site.pem"))
+        authority = Authority.made("an authority elsewhere")
+        context = authority.server(tmp_path, more=naming(f"http://127.0.0.1:{canary.port}/"))
         with (
             Server({"/": page()}, tls=context) as server,
             proxy.admit(SITE, LIMITS) as admission,
@@ -251,26 +247,11 @@ def test_without_its_switch_webrtc_would_get_past_the_proxy(launch: Launch, prox
         wait_for(lambda: any(knock.startswith("UDP") for knock in canary.knocks()))
 
 
-def certificate_naming(url: str, file: Path) -> Path:
-    """A key and a certificate of site.test, whose authority is at this URL."""
-    key, now, named = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC), x509.UniformResourceIdentifier(url)
-    authority = [
-        x509.AccessDescription(method, named)
-        for method in (AuthorityInformationAccessOID.CA_ISSUERS, AuthorityInformationAccessOID.OCSP)
+def naming(url: str) -> list[x509.ExtensionType]:
+    """What in a certificate says that its authority is at this URL."""
+    named = x509.UniformResourceIdentifier(url)
+    methods = AuthorityInformationAccessOID.CA_ISSUERS, AuthorityInformationAccessOID.OCSP
+    return [
+        x509.AuthorityInformationAccess([x509.AccessDescription(method, named) for method in methods]),
+        x509.CRLDistributionPoints([x509.DistributionPoint([named], None, None, None)]),
     ]
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "site.test")]))
-        .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "an authority elsewhere")]))
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("site.test")]), critical=False)
-        .add_extension(x509.AuthorityInformationAccess(authority), critical=False)
-        .add_extension(x509.CRLDistributionPoints([x509.DistributionPoint([named], None, None, None)]), critical=False)
-        .sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
-    )
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    file.write_bytes(secret + certificate.public_bytes(Encoding.PEM))
-    return file

@@ -1,23 +1,17 @@
-"""What is recorded of a page's requests for a WARC, and that the archive replays with nothing but itself."""
+"""What is recorded of a page's requests for a WARC. `test_replay` shows such an archive."""
 
 import gzip
 import io
-import threading
-from collections.abc import Iterable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
-from playwright.async_api import Browser as Chromium
-from playwright.async_api import ProxySettings
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 from warcio.recordloader import ArcWarcRecord
 
 from crawler.capabilities.browser import recorder
-from crawler.capabilities.browser.chromium import BYPASS
-from crawler.capabilities.browser.driver import Browser
 from crawler.capabilities.browser.result import Rendering
 from crawler.capabilities.browser.rules import UNSEEN_KINDS
 from crawler.capabilities.content.page_steps import ContentStep
@@ -26,7 +20,6 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.fetcher.page_step import Visit
 from crawler.http.warc_record import NOT_KEPT, ExchangeHeads, RecordedExchange
-from crawler.storage.content import warc
 from tests.capabilities.browser.pages import Pages, fetched
 from tests.http.server import Server, page
 
@@ -124,66 +117,3 @@ def test_what_is_left_out_is_said(pages: Pages, server: Server, monkeypatch: pyt
 def test_the_proxys_own_responses_are_not_those_of_a_site(pages: Pages, server: Server) -> None:
     document = "<script src=http://10.1.1.1/a.js></script><script src=http://127.0.0.1:1/b.js></script><p id=done>"
     assert pages.render(server, document, **ARCHIVED).recorded == ()
-
-
-class Replay(ThreadingHTTPServer):
-    """A proxy that answers each request from an archive, and knows nothing else."""
-
-    def __init__(self, records: Iterable[ArcWarcRecord]) -> None:
-        super().__init__(("127.0.0.1", 0), _Answer)
-        self.responses = {
-            record.rec_headers["WARC-Target-URI"]: record for record in records if record.rec_type == "response"
-        }
-
-
-class _Answer(BaseHTTPRequestHandler):
-    server: Replay
-
-    def do_GET(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        record = self.server.responses.get(self.path)
-        if record is None:
-            self.send_error(404)
-            return
-        self.send_response_only(int(record.http_headers.get_statuscode()))
-        for name, value in record.http_headers.headers:
-            if name.lower() != "connection":
-                self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(record.content)
-
-    do_POST = do_GET  # noqa: N815 (the names that the base class has)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.mark.long
-def test_an_archive_replays_with_its_styles_and_images_and_without_the_site(
-    pages: Pages, server: Server, browser: Browser
-) -> None:
-    archived = archive(server, pages.render(server, DOCUMENT, **ARCHIVED))
-    requested = len(server.requests)
-
-    async def show(chromium: Chromium) -> list[object]:
-        proxy: ProxySettings = {"server": f"http://127.0.0.1:{replay.server_port}", "bypass": BYPASS}
-        context = await chromium.new_context(proxy=proxy)
-        try:
-            tab = await context.new_page()
-            await tab.goto(f"{server.origin}/")
-            await tab.wait_for_selector("#done", state="attached")
-            shown: list[object] = await tab.evaluate(
-                "[document.querySelector('h1').textContent, getComputedStyle(document.querySelector('h1')).color,"
-                " document.querySelector('img').naturalWidth]"
-            )
-            return shown
-        finally:
-            await context.close()
-
-    with Replay(records_of(warc.info("x", {}) + archived)) as replay:
-        threading.Thread(target=replay.serve_forever).start()
-        try:
-            assert browser.run(show).result(60) == ["After", "rgb(1, 2, 3)", 1]
-        finally:
-            replay.shutdown()
-    assert len(server.requests) == requested

@@ -40,9 +40,12 @@ def test_pages_without_a_site_share_nothing(pages: Pages, server: Server) -> Non
 
 
 @pytest.mark.long
-def test_nothing_of_a_page_goes_on_while_its_tab_waits_for_the_next(pages: Pages, server: Server) -> None:
+@pytest.mark.parametrize("virtual", [False, True])
+def test_nothing_of_a_page_goes_on_while_its_tab_waits_for_the_next(
+    pages: Pages, server: Server, virtual: bool
+) -> None:
     asks = "<p id=done><script>setInterval(() => fetch('/api'), 10)</script>"
-    pages.render(server, asks, site="asking", **READY)
+    pages.render(server, asks, site="asking", virtual_time=virtual, **READY)
     time.sleep(0.3)
     before = len(server.requests)
     time.sleep(0.7)

@@ -1,10 +1,11 @@
-"""Who may do what with a crawl."""
+"""Who may do what with a crawl, and what tokens may do."""
 
 from itertools import product
 
 import pytest
 
-from crawler.core.access.permissions import Relation, Right, may
+from crawler.core.access.permissions import DEFAULT_SCOPES, Relation, Right, Scope, checked, held, may
+from crawler.core.errors import BadInput
 
 SEE, CONTROL, OWN = Right.SEE, Right.CONTROL, Right.OWN
 
@@ -31,3 +32,17 @@ def test_each_standing_has_its_rights(standing: Relation, rights: set[Right]) ->
 def test_whoever_may_do_more_may_do_less(facts: tuple[bool, ...]) -> None:
     standing = Relation(*facts)
     assert may(standing, OWN) <= may(standing, CONTROL) <= may(standing, SEE)
+
+
+def test_scopes_come_once_each_in_their_order() -> None:
+    assert checked(["crawls:write", "crawls:read", "crawls:write"]) == DEFAULT_SCOPES
+
+
+@pytest.mark.parametrize("names", [[], ["crawls"], ["crawls:read", ""]])
+def test_other_names_and_none_are_refused(names: list[str]) -> None:
+    with pytest.raises(BadInput):
+        checked(names)
+
+
+def test_a_stored_name_of_another_version_allows_nothing() -> None:
+    assert held(["crawls:read", "moon:fly"]) == {Scope.CRAWLS_READ}

@@ -12,7 +12,9 @@ from crawler.core.html.page_metadata import (
     MAX_DESCRIPTION,
     MAX_INSECURE,
     NOTHING,
+    CanonicalProblem,
     PageMetadata,
+    follows,
 )
 
 PAGE = "https://example.com/a/page"
@@ -132,3 +134,17 @@ def test_a_page_of_links_alone_may_be_extreme_too() -> None:
 def test_what_a_page_loads_is_named_no_longer_than_a_line() -> None:
     facts = extract(f"<img src='http://x.test/{'y' * 100_000}'>", "https://example.com/").facts
     assert [len(address) for address in facts.insecure] == [MAX_ADDRESS]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "conflict"),
+    [
+        ({"a": "b"}, None),
+        ({"a": "b", "b": "c"}, CanonicalProblem.CHAIN),
+        ({"a": "b", "b": "a"}, CanonicalProblem.LOOP),
+        ({"a": "b", "b": "c", "c": "a"}, CanonicalProblem.LOOP),
+        ({"a": "b", "b": "c", "c": "b"}, CanonicalProblem.CHAIN),  # the loop is that of b and c
+    ],
+)
+def test_what_comes_of_a_page_that_names_another(elsewhere: dict[str, str], conflict: CanonicalProblem | None) -> None:
+    assert follows("a", elsewhere) is conflict

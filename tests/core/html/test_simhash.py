@@ -1,6 +1,7 @@
 """Sketches of texts are near each other when the texts are, and groups are found as if all had been compared."""
 
 import random
+import tracemalloc
 from itertools import combinations
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.core.html.links import extract
-from crawler.core.html.simhash import MAX_DISTANCE_BITS, MIN_WORDS, alike, sketch_of
+from crawler.core.html.simhash import MAX_DISTANCE_BITS, MIN_WORDS, alike, count_of, sketch_of, words_of
 
 WORDS = [f"word{number}" for number in range(500)]
 
@@ -82,3 +83,27 @@ def _by_pairs(sketches: dict[int, bytes]) -> list[list[int]]:
             group_of[one] |= group_of[other]
             group_of |= dict.fromkeys(group_of[other], group_of[one])
     return [sorted(group) for group in {id(group): group for group in group_of.values()}.values() if len(group) > 1]
+
+
+BLANKS = " \t\n\x1c\u00a0\u2003"
+
+
+@pytest.mark.parametrize("times", [1, 10, 100_000], ids=["short", "of some length", "long"])
+def test_words_stand_between_white_space(times: int) -> None:
+    text = f"{BLANKS}one{BLANKS}two-three, 漢字 " * times
+    assert words_of(text, 3) == (["one", "two-three,", "漢字"], 3 * times)
+    assert count_of(text) == 3 * times
+
+
+def test_a_text_without_words_has_none() -> None:
+    assert words_of(BLANKS, 5) == ([], 0)
+
+
+def test_a_long_text_is_counted_in_little_memory() -> None:
+    text = "word " * 400_000
+    tracemalloc.start()
+    try:
+        assert words_of(text, 10)[1] == 400_000
+        assert tracemalloc.get_traced_memory()[1] < len(text) / 10
+    finally:
+        tracemalloc.stop()

@@ -1,4 +1,4 @@
-"""When schedules fire: spans, cron expressions, clocks that are put forward and back, and lines that never fire."""
+"""When schedules fire: spans, cron expressions, clocks that are put forward and back; and when crawls are deleted."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.options.schedule import parse
+from crawler.core.options.schedule import deleted_on, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -204,3 +204,23 @@ def test_no_moment_is_passed_over_and_none_comes_twice(moment: datetime) -> None
         found = timetable.next_after(moment)
         assert timetable.next_after(found - timedelta(seconds=1)) == found
         assert timetable.next_after(found) > found
+
+
+OVER = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_its_time_counts_from_its_end() -> None:
+    assert deleted_on(OVER, 1.5, is_kept=False) == OVER + timedelta(hours=36)
+
+
+@pytest.mark.parametrize(
+    ("finished_at", "days", "is_kept"),
+    [(None, 30, False), (OVER, 0, False), (OVER, 30, True)],
+    ids=["not over", "kept for ever", "kept by somebody"],
+)
+def test_some_have_no_such_day(finished_at: datetime | None, days: float, is_kept: bool) -> None:
+    assert deleted_on(finished_at, days, is_kept=is_kept) is None
+
+
+def test_more_days_than_a_calendar_has_are_no_error() -> None:
+    assert deleted_on(OVER, 1e12, is_kept=False) is not None

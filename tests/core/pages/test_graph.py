@@ -1,6 +1,24 @@
-import pytest
+"""The graph of a crawl: nodes and lines, redirects to their end or until they come back, clusters by folder."""
 
-from crawler.core.pages.graph import Cluster, GraphEdge, NodeColor, Picture, Spot, answer_of, picture, thinned
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.pages.graph import (
+    MAX_FOLDER_PARTS,
+    Chain,
+    Cluster,
+    GraphEdge,
+    NodeColor,
+    Picture,
+    Spot,
+    answer_of,
+    beginnings,
+    chain_from,
+    clustered,
+    picture,
+    thinned,
+)
 from crawler.core.pages.outcomes import Category, Outcome
 
 
@@ -85,3 +103,88 @@ def test_lines_to_what_most_link_to_go_first() -> None:
     lines = [GraphEdge(0, 9, 1), GraphEdge(1, 9, 1), GraphEdge(2, 9, 1), GraphEdge(0, 1, 1)]
     assert thinned(lines, 2) == ([GraphEdge(0, 1, 1)], 1)
     assert thinned(lines, 4) == (lines, 0)
+
+
+@pytest.mark.parametrize(
+    ("leads_to", "chain"),
+    [
+        ({}, Chain(("a",), loops=False)),
+        ({"a": "b"}, Chain(("a", "b"), loops=False)),
+        ({"a": "b", "b": "c", "x": "b"}, Chain(("a", "b", "c"), loops=False)),
+        ({"a": "a"}, Chain(("a", "a"), loops=True)),
+        ({"a": "b", "b": "c", "c": "b"}, Chain(("a", "b", "c", "b"), loops=True)),  # the loop has a way in
+    ],
+)
+def test_a_redirect_is_followed(leads_to: dict[str, str], chain: Chain) -> None:
+    assert chain_from("a", leads_to) == chain
+    assert chain.hops == len(chain.urls) - 1
+
+
+@pytest.mark.parametrize(
+    ("leads_to", "heads"),
+    [
+        ({"b": "c", "a": "b", "x": "b"}, ["a", "x"]),
+        ({"a": "b", "b": "a"}, ["a"]),  # nobody leads into the loop
+        ({"a": "b", "b": "a", "x": "a"}, ["x"]),
+        ({"s": "s", "a": "b"}, ["a", "s"]),
+    ],
+)
+def test_chains_begin_where_no_redirect_leads_to(leads_to: dict[str, str], heads: list[str]) -> None:
+    assert beginnings(leads_to) == heads
+
+
+SITES = st.lists(
+    st.lists(st.sampled_from(["a", "b", "ab", "c?d", "é"]), max_size=4).map(lambda path: f"http://h/{'/'.join(path)}"),
+    unique=True,
+    max_size=60,
+).map(sorted)
+
+
+def told(urls: list[str], most: int) -> list[tuple[str, int]]:
+    return [(cluster.prefix, cluster.size) for cluster in clustered(sorted(urls), most)]
+
+
+def test_pages_fall_apart_by_host_then_by_folder() -> None:
+    urls = [f"http://one/{folder}/{page}" for folder in "ab" for page in range(3)] + ["http://two/"]
+    assert told(urls, 3) == [("http://one/a/", 3), ("http://one/b/", 3), ("http://two/", 1)]
+
+
+def test_the_largest_falls_apart_first() -> None:
+    urls = [f"http://h/small/{page}" for page in range(2)] + [f"http://h/large/{page}" for page in range(5)]
+    assert told(urls, 6) == [*((f"http://h/large/{page}", 1) for page in range(5)), ("http://h/small/", 2)]
+
+
+def test_a_folder_of_very_many_pages_falls_apart_by_their_letters() -> None:
+    urls = [f"http://h/p/{letter}{number}" for letter in "xyz" for number in range(MAX_FOLDER_PARTS)]
+    assert {prefix for prefix, _ in told(urls, 3)} == {"http://h/p/x", "http://h/p/y", "http://h/p/z"}
+
+
+def test_folders_stay_whole_where_letters_would_say_little() -> None:
+    urls = [f"http://h/{folder}/{page}" for folder in range(10, 50) for page in range(MAX_FOLDER_PARTS + 1)]
+    assert told(urls, 1000) == [(f"http://h/{folder}/", MAX_FOLDER_PARTS + 1) for folder in range(10, 50)]
+
+
+def test_a_page_with_the_name_of_a_folder_is_none_of_its_pages() -> None:
+    assert told(["http://h/a", "http://h/a/", "http://h/a/b", "http://h/a-b"], 4) == [
+        ("http://h/a", 1),
+        ("http://h/a-b", 1),
+        ("http://h/a/", 1),
+        ("http://h/a/b", 1),
+    ]
+
+
+def test_nothing_is_no_cluster() -> None:
+    assert clustered([], 10) == []
+
+
+@given(SITES, st.integers(1, 30))
+def test_each_page_is_in_one_cluster_and_there_are_not_too_many(urls: list[str], most: int) -> None:
+    clusters = clustered(urls, most)
+    assert [place for cluster in clusters for place in range(cluster.first, cluster.end)] == list(range(len(urls)))
+    assert len(clusters) <= most
+
+
+@given(SITES, st.integers(1, 30))
+def test_a_cluster_is_named_by_what_its_pages_begin_with(urls: list[str], most: int) -> None:
+    for cluster in clustered(urls, most):
+        assert all(url.startswith(cluster.prefix) for url in urls[cluster.first : cluster.end])

@@ -1,11 +1,11 @@
-"""Which lane a page, a crawl and a batch take."""
+"""Which lane a page, a crawl and a batch take; the number of a batch's collector is part of the batch's id."""
 
 import pytest
 
 from crawler.capabilities.browser.lanes import RENDER
 from crawler.capabilities.scrapy.lanes import SCRAPY
 from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.protocol.collectors import batch_id, collector_of
+from crawler.core.protocol.collectors import MAX_COLLECTORS, batch_id, collector_of
 from crawler.core.protocol.lanes import (
     FETCH,
     Lane,
@@ -64,3 +64,13 @@ def test_lanes_are_told_apart_by_their_queues_and_suffixes() -> None:
     assert not any("-" in queue for queue in queues)  # the ids of batches begin with them
     assert len(set(suffixes)) == len(suffixes)
     assert all(suffix.isascii() and suffix.islower() and suffix.isalpha() for suffix in suffixes)
+
+
+@pytest.mark.parametrize("collector", range(MAX_COLLECTORS))
+def test_the_id_of_a_batch_names_its_collector(collector: int) -> None:
+    assert collector_of(batch_id("fetch-0123456789abcdef", collector)) == collector
+
+
+@pytest.mark.parametrize("batch", ["fetch-0123456789abcdef", "b1", "", "fetch-0123-9", "fetch-0123-x", "fetch-0123-"])
+def test_any_other_batch_is_left_to_the_first(batch: str) -> None:
+    assert collector_of(batch) == 0

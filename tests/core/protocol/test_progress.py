@@ -1,5 +1,6 @@
-"""A rate is measured, an end is only foretold while it is in sight, and a page limit is such an end."""
+"""A rate is measured, an end is only foretold while it is in sight; lines, bars and events tell of both."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -12,14 +13,23 @@ from crawler.core.protocol.counters import Tallies
 from crawler.core.protocol.progress import (
     ASKED,
     DENSE_SAMPLES,
+    HEIGHT,
     MAX_SAMPLES,
     MIN_SAMPLE_INTERVAL_S,
+    WIDTH,
     Completion,
+    ProgressState,
     Sample,
     eta,
+    event,
+    events_since,
+    line,
     pace,
     ran_seconds,
     rate,
+    retry,
+    round_axis,
+    share,
     standing,
     still_for,
     with_sample,
@@ -206,3 +216,69 @@ def test_clocks_that_differ_never_make_a_time_negative(until: float, idle: float
 )
 def test_how_long_no_page_has_closed(samples: list[Sample], closed: int, seconds: float | None) -> None:
     assert still_for(samples, NOW, closed) == seconds
+
+
+def test_a_line_goes_from_edge_to_edge_below_a_round_number() -> None:
+    drawn = line([(100.0, 0.0), (101.0, 3.0), (104.0, 1.5)])
+    assert drawn is not None
+    assert drawn.points == f"0.0,{HEIGHT:.1f} {WIDTH / 4:.1f},0.0 {WIDTH:.1f},{HEIGHT / 2:.1f}"
+    assert drawn.area == f"0,{HEIGHT} {drawn.points} {WIDTH},{HEIGHT}"
+    assert drawn.top == 3.0
+
+
+@pytest.mark.parametrize("values", [[], [(1.0, 2.0)], [(1.0, 2.0), (1.0, 3.0)]])
+def test_less_than_two_moments_are_no_line(values: list[tuple[float, float]]) -> None:
+    assert line(values) is None
+
+
+@pytest.mark.parametrize(("most", "top"), [(0, 1), (0.2, 1), (1, 1), (1.2, 1.5), (10.6, 15), (99, 100), (5100, 7500)])
+def test_the_upper_edge_is_a_round_number(most: float, top: float) -> None:
+    assert round_axis(most) == top
+
+
+@given(st.floats(min_value=0, max_value=1e9))
+def test_nothing_is_above_the_upper_edge(most: float) -> None:
+    assert most <= round_axis(most) <= max(1.0, 2 * most)
+
+
+def test_a_bar_is_as_long_as_its_share_and_one_page_can_be_seen() -> None:
+    assert [share(part, 1000) for part in (1000, 500, 1, 0)] == [100.0, 50.0, 0.5, 0.0]
+    assert share(0, 0) == 0.0
+
+
+RUNNING = ProgressState("running", False, 1, 120, 80, progress={"closed": 80}, receipt={})
+FINISHED = ProgressState("finished", True, 1, 120, 120, progress={}, receipt={"fetched": 120})
+
+
+def test_a_newcomer_is_told_state_and_progress() -> None:
+    state, progress = events_since(RUNNING, "")
+    assert state == b'event: state\ndata: {"state":"running"}\n\n'
+    assert progress == b'id: running.1.120.80\nevent: progress\ndata: {"closed":80}\n\n'
+
+
+def test_whoever_knows_it_is_told_nothing() -> None:
+    assert list(events_since(RUNNING, RUNNING.id)) == []
+
+
+def test_whoever_knows_the_state_is_told_the_progress_alone() -> None:
+    assert len(list(events_since(RUNNING, "running.1.120.79"))) == 1
+
+
+def test_the_end_has_the_receipt() -> None:
+    assert list(events_since(FINISHED, RUNNING.id))[-1].splitlines()[1] == b"event: finished"
+
+
+def test_a_crawl_that_goes_on_after_its_end_is_news() -> None:
+    again = ProgressState("running", False, 2, 120, 119, progress={}, receipt={})
+    assert again.id != RUNNING.id
+    assert len(list(events_since(again, FINISHED.id))) == 2
+
+
+def test_whatever_is_told_stays_in_its_line() -> None:
+    said = event("progress", {"text": "a\nevent: finished\r\n\u2028"})
+    assert said.count(b"\n") == 3
+    assert json.loads(said.splitlines()[1].removeprefix(b"data: "))["text"].startswith("a\n")
+
+
+def test_it_says_when_to_come_back() -> None:
+    assert retry(1000) == b"retry: 1000\n\n"

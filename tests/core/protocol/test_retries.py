@@ -1,12 +1,24 @@
-"""Only trouble that may pass is worth another try, later each time, and not for ever."""
+"""Only trouble that may pass is worth another try, later each time, and not for ever or beyond a deadline."""
 
 from typing import Any
 
 import pytest
 
+from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import PageResult
-from crawler.core.protocol.retries import MAX_BACKOFF_S, MAX_RETRY_AFTER_S, decide
+from crawler.core.protocol.retries import (
+    MAX_BACKOFF_S,
+    MAX_RETRY_AFTER_S,
+    SUSPECTS_PER_BATCH,
+    batch_size,
+    decide,
+    expiry,
+    host_of,
+    lane_of,
+    lanes_of,
+    suffix_of,
+)
 
 
 def result(outcome: Outcome, attempt: int = 1, **facts: Any) -> PageResult:
@@ -72,3 +84,41 @@ def test_who_asked_for_the_wait_is_told() -> None:
     assert put_off is not None
     assert backed_off is not None
     assert (put_off.put_off, backed_off.put_off) == (429, None)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "page_ttl", "expected"),
+    [
+        (None, None, None),
+        (100.0, None, 1100.0),
+        (None, 30.0, 1080.0),
+        (100.0, 30.0, 1080.0),
+        (100.0, 60.0, 1100.0),
+    ],
+)
+def test_the_earlier_of_both_counts(deadline: float | None, page_ttl: float | None, expected: float | None) -> None:
+    options = CrawlOptions(deadline=deadline, page_ttl=page_ttl)
+    assert expiry(options, round_began_at=1000.0, now=1050.0) == expected
+
+
+@pytest.mark.parametrize(
+    ("is_suspect", "deaths", "expected"), [(False, 0, None), (True, 0, SUSPECTS_PER_BATCH), (True, 1, 1), (True, 7, 1)]
+)
+def test_a_suspect_goes_in_small_company_and_alone_once_a_worker_died_over_it(
+    is_suspect: bool, deaths: int, expected: int | None
+) -> None:
+    lane = lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths)
+    assert batch_size(lane) == expected
+    assert host_of(lane) == "example.com:8080"
+    assert lane in lanes_of("example.com:8080")
+
+
+@pytest.mark.parametrize(
+    ("is_suspect", "deaths", "expected"), [(False, 0, None), (True, 0, SUSPECTS_PER_BATCH), (True, 1, 1)]
+)
+def test_pages_of_a_slot_lane_have_lanes_of_their_own(is_suspect: bool, deaths: int, expected: int | None) -> None:
+    lane = lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths, suffix="b")
+    assert suffix_of(lane) == "b"
+    assert not suffix_of(lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths))
+    assert (batch_size(lane), host_of(lane)) == (expected, "example.com:8080")
+    assert lane in lanes_of("example.com:8080")

@@ -1,4 +1,4 @@
-"""Which addresses are public, by table; and what a person may allow."""
+"""Which addresses are public, by table; what a person may allow; ports and proxies as people type them."""
 
 from ipaddress import IPv6Address
 
@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.urls.addresses import is_allowed, is_named, is_public, parse_private_hosts, why_not_public
+from crawler.core.urls.addresses import (
+    DEFAULT_PORTS,
+    Proxy,
+    is_allowed,
+    is_bad,
+    is_named,
+    is_public,
+    parse_ports,
+    parse_private_hosts,
+    why_not_public,
+)
 
 PUBLIC = [
     "1.1.1.1",
@@ -252,3 +262,125 @@ def test_it_refuses_an_entry_nobody_could_mean(typed: str) -> None:
 def test_a_host_without_a_name_is_refused(typed: str) -> None:
     with pytest.raises(BadInput):
         parse_private_hosts([typed])
+
+
+@pytest.mark.parametrize("port", [0, 1, 22, 25, 53, 110, 143, 161, 465, 993, 2049, 4190, 5060, 6000, 6667, 10080])
+def test_ports_of_other_protocols_are_bad(port: int) -> None:
+    assert is_bad(port)
+
+
+@pytest.mark.parametrize("port", [80, 81, 443, 3000, 5000, 6379, 8080, 8443, 9000, 65535])
+def test_ports_where_a_site_may_be_are_not(port: int) -> None:
+    assert not is_bad(port)
+
+
+def test_no_usual_port_is_bad() -> None:
+    assert not any(map(is_bad, DEFAULT_PORTS))
+
+
+def test_they_are_taken_as_typed() -> None:
+    assert parse_ports(["80", "9000"]) == {80, 9000}
+
+
+def test_a_star_stands_for_all() -> None:
+    ports = parse_ports(["80", "*"])
+    assert all(port in ports for port in (1, 9000, 65535))
+
+
+@pytest.mark.parametrize("typed", ["", "http", "0", "65536", "-1", "80-90", "٨٠", "443 80", "99999999999"])
+def test_what_is_no_port_is_refused(typed: str) -> None:
+    with pytest.raises(BadInput, match=r"is not a port; give numbers such as 80,443,8080"):
+        parse_ports([typed])
+
+
+def test_a_bad_port_cannot_be_listed_for_every_host() -> None:
+    with pytest.raises(BadInput, match=r"Port 25 is one that browsers refuse; allow it for one host, as host:25"):
+        parse_ports(["80", "25"])
+
+
+SECRET = "pass:w@rd/"
+
+
+@pytest.mark.parametrize(
+    ("typed", "host", "port", "user", "password"),
+    [
+        ("http://proxy.test:3128", "proxy.test", 3128, "", ""),
+        (" HTTP://Proxy.test:3128/ ", "proxy.test", 3128, "", ""),
+        ("proxy.test:3128", "proxy.test", 3128, "", ""),
+        ("10.0.0.1:8080", "10.0.0.1", 8080, "", ""),
+        ("http://proxy.test", "proxy.test", 80, "", ""),
+        ("http://user:pass%3Aw%40rd%2F@proxy.test:3128", "proxy.test", 3128, "user", SECRET),
+        ("user:pw@proxy.test:3128", "proxy.test", 3128, "user", "pw"),
+        ("http://user@proxy.test", "proxy.test", 80, "user", ""),
+        ("http://[::1]:3128", "::1", 3128, "", ""),
+    ],
+)
+def test_an_http_proxy_is_read_as_typed(typed: str, host: str, port: int, user: str, password: str) -> None:
+    assert Proxy.parse(typed) == Proxy(host, port, user, password)
+
+
+@pytest.mark.parametrize(
+    ("typed", "proxy"),
+    [
+        ("socks5://proxy.test", Proxy("proxy.test", 1080, scheme="socks5")),
+        ("SOCKS5://user:pa%20ss@Proxy.test:80", Proxy("proxy.test", 80, "user", "pa ss", scheme="socks5")),
+        ("socks5://[::1]:9050/", Proxy("::1", 9050, scheme="socks5")),
+    ],
+)
+def test_a_socks_proxy_is_read_as_typed(typed: str, proxy: Proxy) -> None:
+    assert Proxy.parse(typed) == proxy
+    assert Proxy.parse(proxy.text) == proxy
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("SOCKS4a://user:hidden@proxy.test", "begins with socks5://"),
+        (f"socks5://user:{'hid' * 86}@proxy.test", "255 bytes each at most"),
+        ("https://user:hidden@proxy.test", "over TLS are not supported"),
+        ("ftp://user:hidden@proxy.test", "begins with http://"),
+        ("http://user:hidden@proxy.test:99999", "not a proxy's address"),
+        ("http://user:hidden@", "not a proxy's address"),
+        ("http://user:hidden@proxy.test/path", "nothing behind its port"),
+        ("http://user:hidden@proxy.test?a", "nothing behind its port"),
+        ("http://user:hid\r\nden@proxy.test", "control character"),
+        ("http://user:hid%0d%0aden@proxy.test", "control character"),
+        ("http://us%3Aer:hidden@proxy.test", "cannot hold a colon"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_without_repeating_it(typed: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as caught:
+        Proxy.parse(typed)
+    assert caught.value.field == "proxy"
+    assert "hid" not in caught.value.message
+
+
+def test_it_is_shown_without_its_password() -> None:
+    proxy = Proxy("::1", 3128, "user", SECRET)
+    assert str(proxy) == "http://…@[::1]:3128"
+    assert SECRET not in repr(proxy)
+    assert str(Proxy("proxy.test", 80)) == "http://proxy.test:80"
+    assert str(Proxy("proxy.test", 1080, "user", SECRET, "socks5")) == "socks5://…@proxy.test:1080"
+
+
+def test_it_asks_for_basic_authorization_with_a_user() -> None:
+    assert Proxy("proxy.test", 80, "Aladdin", "open sesame").authorization == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+    assert Proxy("proxy.test", 80).authorization == ""
+
+
+PRINTABLE = st.text(st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]), max_size=20)
+
+
+@given(PRINTABLE, PRINTABLE)
+def test_its_text_is_read_back(user: str, password: str) -> None:
+    proxy = Proxy("proxy.test", 3128, user.replace(":", ""), password)
+    assert Proxy.parse(proxy.text) == proxy
+
+
+@given(st.text(max_size=60))
+def test_anything_typed_is_a_proxy_or_bad_input(typed: str) -> None:
+    try:
+        proxy = Proxy.parse(typed)
+    except BadInput:
+        return
+    assert Proxy.parse(proxy.text) == proxy

@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
-from crawler.core.urls.query_params import TRACKING_PARAMETERS, Parameters, check_parameter, looks_like_id
+from crawler.core.urls.query_params import (
+    TRACKING_PARAMETERS,
+    Parameters,
+    check_parameter,
+    chosen,
+    looks_like_id,
+    typed_for,
+)
 
 SITE = "https://example.com"
 MD5 = "0123456789abcdef0123456789abcdef"
@@ -84,3 +91,27 @@ def test_dropping_twice_is_dropping_once_and_gives_a_normalised_url(rest: str, e
     dropped = Parameters.of(entries).without(url)
     assert normalise(dropped) == dropped
     assert Parameters.of(entries).without(dropped) == dropped
+
+
+@pytest.mark.parametrize(
+    ("more", "keep_tracking", "dropped"),
+    [
+        ((), False, TRACKING_PARAMETERS),
+        (("sid",), False, (*TRACKING_PARAMETERS, "sid")),
+        (("sid",), True, ("sid",)),
+        ((), True, ()),
+        (("sid", "gclid", "sid"), False, (*TRACKING_PARAMETERS, "sid")),  # once is enough
+    ],
+)
+def test_names_are_added_to_the_usual_ones_unless_those_are_kept(
+    more: tuple[str, ...], keep_tracking: bool, dropped: tuple[str, ...]
+) -> None:
+    assert chosen(more, keep_tracking=keep_tracking) == dropped
+
+
+@pytest.mark.parametrize(
+    "dropped", [TRACKING_PARAMETERS, (*TRACKING_PARAMETERS, "sid"), ("sid",), (), ("utm_*", "sid")]
+)
+def test_what_was_chosen_can_be_typed_again(dropped: tuple[str, ...]) -> None:
+    more, keep_tracking = typed_for(dropped)
+    assert chosen(more, keep_tracking=keep_tracking) == dropped

@@ -8,7 +8,6 @@ import pytest
 
 from crawler.capabilities.browser.proxy import Admission, GuardProxy, ProxyLimits
 from crawler.core.urls.addresses import Proxy
-from crawler.http.client import HttpFetcher
 from crawler.http.connector import Gateway
 from crawler.http.guard import Guard
 from tests.capabilities.browser.visiting import (
@@ -23,9 +22,8 @@ from tests.capabilities.browser.visiting import (
     status,
     tunnel,
 )
-from tests.http import http2
 from tests.http.proxy import ProxyServer
-from tests.http.secure import EVERY_NAME, as_site_test, trusting_the_test
+from tests.http.secure import as_site_test, trusting_the_test
 from tests.http.server import Reply, Server, Then, chunked, hanging_up, page
 from tests.http.socks_server import SocksServer
 
@@ -57,30 +55,6 @@ def test_a_tunnel_passes_whatever_is_said_without_tls(proxy: GuardProxy, admissi
             assert read_head(sock).startswith(b"HTTP/1.1 200 OK")
             assert sock.recv(8, socket.MSG_WAITALL) == b"<p>hello"
     assert server.connections == 1
-
-
-@pytest.mark.parametrize("client", ["builtin", "curl"])
-def test_our_own_clients_come_through_it(proxy: GuardProxy, admission: Admission, settings: Any, client: str) -> None:
-    settings.CRAWLER_HTTP_CLIENT = client
-    ours = Gateway(Proxy("127.0.0.1", proxy.port, admission.username, admission.password), ANY_ADDRESS)
-    with (
-        Server({"/": page("<p>plain")}) as plain,
-        Server({"/": page("<p>secure")}, tls=as_site_test()) as secure,
-        HttpFetcher(EVERY_NAME, "Tester/1", gateway=ours, trust=trusting_the_test) as fetcher,
-    ):
-        urls = [f"http://site.test:{plain.port}/", f"https://site.test:{secure.port}/"] * 2
-        assert [fetcher.get(url).body for url in urls] == [b"<p>plain", b"<p>secure"] * 2
-
-
-def test_http2_passes_a_tunnel(proxy: GuardProxy, admission: Admission, settings: Any) -> None:
-    settings.CRAWLER_HTTP_CLIENT = "curl"
-    ours = Gateway(Proxy("127.0.0.1", proxy.port, admission.username, admission.password), ANY_ADDRESS)
-    with (
-        http2.Server({"/": http2.Answer(body=b"<p>two")}, as_site_test()) as server,
-        HttpFetcher(EVERY_NAME, "Tester/1", gateway=ours, trust=trusting_the_test) as fetcher,
-    ):
-        assert fetcher.get(f"https://site.test:{server.port}/").body == b"<p>two"
-    assert server.protocols == ["h2"]
 
 
 def test_a_request_is_forwarded_without_what_belongs_to_the_proxy(proxy: GuardProxy, admission: Admission) -> None:
