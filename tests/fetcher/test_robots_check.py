@@ -35,7 +35,6 @@ def remembered(bench: Bench) -> str:
 
 
 FORBIDDEN = {"/": "2xx", "/private/a": "robots", "/private/but": "2xx", "/b": "2xx"}
-FREE = dict.fromkeys(TREE, "2xx")
 
 
 @pytest.mark.site(TREE | {"/robots.txt": Reply(RULES)})
@@ -47,19 +46,9 @@ def test_a_page_that_is_forbidden_names_the_rule_and_its_line(bench: Bench) -> N
     assert "/private/a" not in bench.site.hits
 
 
-@pytest.mark.site(TREE | {"/robots.txt": Reply(("\ufeff" + RULES).encode("utf-16-le"))})
-def test_rules_in_utf_16_are_obeyed(bench: Bench) -> None:
-    assert crawled(bench) == FORBIDDEN
-
-
 @pytest.mark.site(TREE | {"/robots.txt": Reply(b"User-agent: *\nDisallow: /\xff\0" + RULES.encode())})
 def test_what_no_table_can_hold_stops_nothing(bench: Bench) -> None:
     assert crawled(bench) == FORBIDDEN
-
-
-@pytest.mark.site(TREE | {"/robots.txt": Reply(status=403)})
-def test_a_robots_txt_that_is_unavailable_forbids_nothing(bench: Bench) -> None:
-    assert crawled(bench) == FREE
 
 
 def test_rules_behind_a_redirect_to_another_host_are_those_of_the_host_that_redirects(bench: Bench) -> None:

@@ -47,6 +47,7 @@ SITEMAPS = (
     b"https://e.example/1\nhttps://e.example/2\r\n",
     '\ufeff<?xml version="1.0" encoding="utf-16"?><urlset/>'.encode("utf-16-le"),
     gzip.compress(b"<urlset><url><loc>/a</loc></url></urlset>", mtime=0),
+    b"\xef\xbb\xbf\xef\xbb\xbfhttp:!",
     b'<!DOCTYPE urlset [<!ENTITY a "b"><!ELEMENT x ANY>]><urlset><url><loc>&a;</loc></url></urlset>',
 )
 

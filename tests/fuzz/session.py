@@ -41,11 +41,8 @@ class Attacked:
     faults: list[Fault] = field(default_factory=list)
 
 
-def attack(
-    parser: Parser, seed: int, *, seconds: float = float("inf"), inputs: int | None = None, lengths: bool = True
-) -> Attacked:
-    """Until so many seconds or inputs are over. The same seed draws the same inputs. With `lengths` some of them are
-    made long."""
+def attack(parser: Parser, seed: int, *, seconds: float = float("inf"), inputs: int | None = None) -> Attacked:
+    """Until so many seconds or inputs are over. The same seed draws the same inputs, some of which are made long."""
     random, found = Random(f"{seed} {parser.name}"), Attacked(parser.name)
     until = time.monotonic() + seconds
     drawn = itertools.chain(parser.seeds, _drawn(parser, random))
@@ -54,7 +51,7 @@ def attack(
             break
         found.inputs += 1
         fault = tried(parser, data)
-        if fault is None and lengths and number % EVERY == 0:
+        if fault is None and number % EVERY == 0:
             fault = _made_longer(parser, data, random, found)
         if fault is not None and not any(fault.what == known.what for known in found.faults):
             found.faults.append(fault)

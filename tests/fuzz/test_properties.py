@@ -9,7 +9,7 @@ from tests.fuzz.parsers import PARSERS
 
 @pytest.mark.filterwarnings("ignore")  # of soupsieve and bs4, about what they are given
 @pytest.mark.parametrize("name", PARSERS)
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_it_is_given_it_keeps_its_promises(name: str, data: st.DataObject) -> None:
     parser = PARSERS[name]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from crawler.core.pages.outcomes import Outcome
 
-BUILTIN, CURL, REQUESTS = "builtin", "curl", "requests"
+CURL, REQUESTS = "curl", "requests"
 
 
 @dataclass(frozen=True)

@@ -83,14 +83,6 @@ def test_it_does_not_matter_how_the_body_is_cut(data: bytes, size: int, form) ->
     assert b"".join(decoded(cut(encode(data), size), name)) == data
 
 
-@given(st.lists(st.binary(max_size=50), max_size=10), st.sampled_from(["gzip", "deflate", "br", "zstd", ""]))
-def test_rubbish_is_decoded_or_called_so(pieces: list[bytes], name: str) -> None:
-    try:
-        b"".join(decoded(pieces, name))
-    except InvalidResponse as error:
-        assert str(error)  # noqa: PT017  (any other exception is the failure)
-
-
 @pytest.mark.parametrize("encode", ENCODERS)
 @pytest.mark.parametrize("extra", range(-2, 3))
 def test_steps_are_small_and_nothing_is_left_behind(encode, extra: int) -> None:  # type: ignore[no-untyped-def]

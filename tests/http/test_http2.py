@@ -19,7 +19,7 @@ from tests.http.server import Server as Server1
 from tests.http.server import page
 
 OK = ((":status", "200"), ("content-type", "text/html"))
-PING, SETTINGS, DATA, HEADERS, CONTINUATION, UNKNOWN = 6, 4, 0, 1, 9, 0xBB
+PING, SETTINGS, DATA, UNKNOWN = 6, 4, 0, 0xBB
 
 
 @pytest.fixture(autouse=True)

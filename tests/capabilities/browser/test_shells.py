@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from crawler.capabilities.browser.shells import FEW_LINKS, LITTLE_TEXT, MAX_NODES, NO_TEXT, Shell, reason
 from crawler.core.html.document import document_of
@@ -213,21 +211,6 @@ def test_the_limits_belong_to_shells() -> None:
     assert reason(document_of(around.format("x" * (NO_TEXT + 1), ""))) == ""
     assert reason(document_of(around.format("", "x" * (NO_TEXT + 1)))) == ""
     assert reason(document_of(around.format("", '<a href="/y"></a>'))) == ""
-
-
-PIECES = (
-    *(html.encode() for _, html in SHELLS.values()),
-    b"<noscript>",
-    b"<svg>",
-    b"<template>",
-    b"<form hidden>",
-    b"{{",
-)
-
-
-@given(st.one_of(st.binary(), st.lists(st.sampled_from(PIECES) | st.binary(max_size=8), max_size=6).map(b"".join)))
-def test_any_page_has_a_reason_or_none(html: bytes) -> None:
-    assert reason(document_of(html)) in {"", *Shell}
 
 
 @pytest.mark.parametrize(

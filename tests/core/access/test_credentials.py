@@ -2,7 +2,6 @@
 
 import base64
 import string
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from crawler.core.access.credentials import (
     _ATTRIBUTES,
     _OURS,
     NOTHING,
-    Credentials,
     from_json,
     is_own,
     mask,
@@ -146,19 +144,6 @@ def test_it_tells_no_secret_when_printed(show) -> None:  # type: ignore[no-untyp
 
 
 VALUES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40).map(str.strip)
-CREDENTIALS = st.builds(
-    Credentials,
-    headers=st.lists(st.tuples(st.just("X-Key"), VALUES), max_size=1).map(tuple),
-    cookies=st.lists(st.tuples(st.sampled_from(["a", "b"]), VALUES), max_size=3).map(tuple),
-    basic=st.none() | st.tuples(VALUES, VALUES),
-    bearer=st.none() | VALUES,
-    proxy=st.none() | st.just("http://user:pw@proxy.test:3128"),
-)
-
-
-@given(CREDENTIALS)
-def test_its_json_is_read_back(credentials: Credentials) -> None:
-    assert from_json(to_json(credentials)) == credentials
 
 
 @given(VALUES)
@@ -214,15 +199,6 @@ def test_no_line_can_be_smuggled_in(name: str, before: str, after: str, smuggled
     ):
         with pytest.raises(BadInput):
             parse(**typed)  # type: ignore[arg-type]
-
-
-@given(st.lists(st.text(max_size=30) | st.tuples(NAMES, st.text(max_size=20)).map(": ".join), max_size=3), st.text())
-def test_whatever_is_typed_what_goes_out_is_one_line_of_ascii(headers: list[str], text: str) -> None:
-    for typed in ({"headers": headers}, {"cookies": [f"a={text}"]}, {"auth": f"a:{text}"}, {"bearer": text}):
-        with suppress(BadInput):
-            for name, value in request_headers(parse(**typed)).items():  # type: ignore[arg-type]
-                assert f"{name}{value}".isprintable()
-                assert f"{name}{value}".isascii()
 
 
 def test_several_proxies_are_typed_with_blanks_or_lines_between() -> None:

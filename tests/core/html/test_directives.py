@@ -139,14 +139,6 @@ def test_of_a_rel_attribute_the_words_against_following_count(value: str, rel: s
 WORDS = st.sampled_from(
     ["noindex", "nofollow", "none", "all", "examplebot", "otherbot", "max-snippet", "unavailable_after"]
 )
-SAID = st.lists(st.one_of(WORDS, st.sampled_from([":", ",", " ", "1", "\x00"]), st.text(max_size=3))).map("".join)
-
-
-@given(SAID, SAID)
-def test_flags_and_record_agree_whatever_is_said(content: str, header: str) -> None:
-    found = directives_of([("robots", content)], [header], TOKEN)
-    assert found.noindex is recorded(found.text, "noindex")
-    assert found.nofollow is recorded(found.text, "nofollow")
 
 
 @given(st.lists(WORDS))

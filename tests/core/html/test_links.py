@@ -1,6 +1,5 @@
 """What a page links to, against recorded cases, by table and by property."""
 
-import time
 from base64 import b64decode
 from typing import Any
 
@@ -208,21 +207,6 @@ def test_a_long_base_does_not_make_a_short_page_a_flood_of_long_links() -> None:
     assert page.cut is LinksCut.CHARACTERS
 
 
-@pytest.mark.parametrize(
-    "html",
-    [
-        "".join(f"<a href={number}><object>" for number in range(3000)) + "x " * 500_000,  # a link in a link in a link
-        "<a href=x><object>" * 3000 + " " * 1_000_000,
-        "<a href=x><object><img>" * 3000,
-        "<h1><div>" * 3000 + " " * 1_000_000,
-    ],
-)
-def test_what_stands_in_thousands_of_elements_is_not_read_thousands_of_times(html: str) -> None:
-    began = time.process_time()
-    extract(html, PAGE)
-    assert time.process_time() - began < 5
-
-
 @pytest.mark.parametrize("opening", ["<div>", "<ul><li>", "<svg></a>", "<a><noscript>"])
 def test_endless_nesting_costs_neither_links_nor_hours(opening: str) -> None:
     html = f"<title>deep</title><a href=first>{opening * 99_000}<a href=last>"
@@ -262,30 +246,6 @@ def test_what_stands_in_its_values_does_not_hide_a_crowded_tag(hidden: str) -> N
 def test_a_tag_of_many_attributes_on_a_long_page_is_kept() -> None:
     many = "".join(f" data-{number}='x'" for number in range(MAX_ATTRIBUTES - 2))
     assert links_of(f"<a {many} href=x>" + "text " * 30_000) == ["https://example.com/a/x"]
-
-
-TAGS = (
-    "<a href=",
-    "<a rel=nofollow href=",
-    "<base href=",
-    "<meta http-equiv=refresh content=",
-    "<link rel=next href=",
-    "<title>",
-    "</title>",
-)
-OPENERS = ("<svg>", "<noscript>", "<template>", "</template>", "<!--", "-->", ">", "'", '"')
-VALUES = ("0;url=", "http://", "//x", "/", "#", " ", "\x00", "\ud800", "é", "&#0;", "&#xd800;", "%2")
-SNIPPETS = st.sampled_from([*TAGS, *OPENERS, *VALUES])
-
-
-@given(st.one_of(st.text(), st.lists(SNIPPETS, max_size=30).map("".join)))
-def test_it_never_raises_and_gives_normalised_links_once(html: str) -> None:
-    page = extract(html, PAGE)
-    assert [normalise(link) for link in page.links] == list(page.links)
-    assert len(set(page.links)) == len(page.links)
-    assert set(page.rels) <= set(page.links)
-    assert "\x00" not in page.title
-    page.title.encode()
 
 
 @pytest.mark.parametrize(
@@ -332,6 +292,7 @@ def test_of_meta_elements_without_end_the_first_count() -> None:
         (b"<svg>" + b"".join(b"<a href=%d>" % number for number in range(2000)), b"words "),  # links in one another
         (b"<h1><div>" * 2000, b" "),  # headings in one another, with nothing but blanks in them
         (b"", b"<a href=%d><object>"),
+        (b"<a href=x><object><img>" * 3000, b" "),
     ],
 )
 def test_no_page_takes_longer_than_its_length_says(before: bytes, part: bytes) -> None:

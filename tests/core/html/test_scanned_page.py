@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 import tracemalloc
 from base64 import b64decode
 from collections import Counter
@@ -196,11 +195,6 @@ def test_it_reads_mutated_pages_as_the_tree_does(random: object, is_clean: bool)
     judge(charsets.utf_8(mutated(seeds, PIECES, random)))  # type: ignore[arg-type]  # Hypothesis's own Random
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join))
-def test_it_reads_joined_pieces_as_the_tree_does(html: bytes) -> None:
-    judge(charsets.utf_8(html))
-
-
 NAMES = b" ".join(b"a%d" % number for number in range(MAX_ATTRIBUTES + 1))
 CROWDED = (
     *(b"<a %s>" % NAMES, b"<a x='>' %s>" % NAMES, b"<!-- <a %s> -->" % NAMES, b"</p %s>" % NAMES, b"<p>%s</p>" % NAMES),
@@ -269,13 +263,6 @@ def test_its_memory_is_bounded() -> None:
 @pytest.mark.parametrize("html", [b"<a href=x>\xff</a>", b"<a href='\xc0'>x</a>", b"<title>\xed\xa0\x80</title>"])
 def test_what_is_no_utf_8_is_left_to_the_tree(html: bytes) -> None:
     assert scanned_page.scan(html) is None
-
-
-def test_many_links_and_areas_by_turns_take_linear_time() -> None:
-    html = b"<a href=x rel=ugc></a><area href=y rel=ugc>" * (MAX_TAGS // 3)
-    begun = time.process_time()
-    assert judge(html)
-    assert time.process_time() - begun < 5
 
 
 def test_without_the_extension_the_tree_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

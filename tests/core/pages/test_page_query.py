@@ -123,21 +123,6 @@ def test_a_query_can_be_said_and_read_again(query: PagesQuery) -> None:
     assert asked(urlencode(query.pairs())) == query
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["q", "show", "outcome", "status", "depth", "type", "sort", "after", "end"]),
-        st.sampled_from(["", "4xx", "404", "3+", "3", "-size", "size", "dead-letters", "open", "text/", "1", " a "])
-        | st.text(),
-        max_size=2,
-    )
-)
-@example({"status": "4xx", "depth": "3+"})
-def test_whatever_is_typed_is_refused_or_can_be_said_again(typed: dict[str, str]) -> None:
-    with suppress(BadInput):
-        query = read({name: [value] for name, value in typed.items()})
-        assert asked(urlencode(query.pairs())) == query
-
-
 DIGITS = set(string.digits)
 ARABIC_7 = "\u0667"  # a digit to `int` and to `\\d`
 SIGNS = string.ascii_letters + string.digits + "-_.~ ="
@@ -181,12 +166,6 @@ def test_a_cursor_stands_for_so_many_whole_numbers_or_is_refused(plain: str, cou
 )
 def test_what_stands_for_no_number_is_refused(plain: str) -> None:
     refused(packed(plain), 1)
-
-
-@given(st.text())
-def test_text_that_is_none_is_refused_or_stands_for_a_number(text: str) -> None:
-    numbers = taken_for(text, 1)
-    assert numbers is None or (len(numbers) == 1 and 0 <= numbers[0] <= MAX_NUMBER)
 
 
 def test_a_cursor_that_was_tampered_with_is_refused_or_stands_for_other_numbers() -> None:

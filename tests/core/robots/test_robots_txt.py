@@ -1,7 +1,6 @@
 """robots.txt, against two recorded suites, by table and by property."""
 
 import re
-import time
 from base64 import b64decode
 from typing import Any
 
@@ -385,45 +384,10 @@ def test_a_missing_rules_file_allows_and_an_unreachable_one_forbids(
     assert verdict_of_status(http_status) is answer
 
 
-LINES = st.sampled_from(
-    [
-        "User-agent: *",
-        "user-agent: bot",
-        "Disallow: /",
-        "Disallow:",
-        "Allow: /a*b$",
-        "disallow /x",
-        "Crawl-delay: 1",
-        "Request-rate: 1/2m",
-        ":",
-    ]
-)
-TEXTS = st.one_of(st.text(), st.binary(), st.lists(st.one_of(LINES, st.text(max_size=9)), max_size=9).map("\n".join))
-
-
-@given(TEXTS, st.text().map(lambda path: normalise(f"/{path}", "https://example.com/")), st.text())
-def test_any_text_is_read_and_any_url_answered(text: str | bytes, url: str | None, token: str) -> None:
-    rules = parse(text)
-    assert rules.allows(url or "https://example.com/", token) in (True, False)
-    delay = rules.delay(token)
-    assert delay is None or delay >= 0
-    oddity_of(text.encode("utf-8", "replace") if isinstance(text, str) else text, "")
-
-
 @given(st.text(alphabet="ab*", max_size=8), st.text(alphabet="ab", max_size=12), st.booleans())
 def test_wildcards_fit_what_the_same_regular_expression_fits(pattern: str, path: str, anchored: bool) -> None:
     twin = re.compile("/" + ".*".join(map(re.escape, pattern.split("*"))) + ("$" if anchored else ""))
     assert allows(f"/{pattern}{'$' if anchored else ''}", f"/{path}") is not bool(twin.match(f"/{path}"))
-
-
-def test_thousands_of_names_above_thousands_of_rules_are_read_in_no_time() -> None:
-    names = "".join(f"User-agent: bot{number}\n" for number in range(12_000))
-    began = time.process_time()
-    rules = parse(names + "Crawl-delay: 1\n" * 5000 + "Disallow: /a\n" * 12_000)
-    assert not rules.allows("https://example.com/a", "bot7")
-    assert rules.crawl_delay("bot7") == 1
-    assert oddity_of(names.encode() + b"<html>", "text/html") == Oddity(False, ForeignFile.HTML, has_rules=False)
-    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(

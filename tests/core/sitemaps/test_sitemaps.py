@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from crawler.core.protocol.messages import SitemapEntry
 from crawler.core.robots.robots_txt import parse
@@ -390,50 +388,6 @@ def test_of_an_endless_text_only_the_beginning_is_kept() -> None:
     reader = Markup()
     listed = [*reader.feed(b"<urlset><url><loc>"), *reader.feed(b"x" * MAX_TOKEN * 4), *reader.feed(b"</loc></url>")]
     assert listed == [EntryTexts(loc="x" * MAX_TEXT)]
-
-
-# --- properties
-
-FRAGMENTS = st.sampled_from(
-    [
-        *("<urlset>", "</urlset>", "<url>", "</url>", "<loc>", "</loc>", "<sitemapindex>", "<sitemap>", "<rss>", "&x;"),
-        *(
-            "<channel>",
-            "<item>",
-            "<link>",
-            "</item>",
-            "<feed>",
-            "<entry>",
-            "<link href='/a'/>",
-            "/a",
-            "&amp;",
-            "<![CDATA[",
-        ),
-        *(
-            "<!DOCTYPE a [",
-            "]>",
-            "<!--",
-            "-->",
-            "<?xml version='1.0'?>",
-            "\ufeff",
-            "\n",
-            "http://a.b/c",
-            "é",
-            "\0",
-            "]]>",
-        ),
-    ]
-)
-FILES = st.one_of(st.binary(max_size=300), st.lists(FRAGMENTS, max_size=30).map(lambda parts: "".join(parts).encode()))
-
-
-@given(FILES, st.integers(1, 40), st.booleans())
-@example(b"\xef\xbb\xbf\xef\xbb\xbfhttp:!", 1, False)
-def test_anything_can_be_read_and_how_it_is_cut_into_pieces_does_not_matter(
-    body: bytes, size: int, packed: bool
-) -> None:
-    file = gzip.compress(body) if packed else body
-    assert read(in_pieces(file, size), HERE).entries == read([file], HERE).entries
 
 
 def test_relative_addresses_cannot_make_a_flood_of_a_short_file() -> None:

@@ -40,15 +40,6 @@ def test_it_does_not_matter_how_a_file_is_cut_into_pieces(parts: list[bytes], si
         assert texts(packed, size) == data.decode().replace("\r\n", "\n").replace("\r", "\n").splitlines()
 
 
-@given(st.binary(max_size=400), st.integers(1, 100))
-def test_whatever_the_bytes_there_are_lines_or_a_word_that_says_why_not(data: bytes, size: int) -> None:
-    try:
-        lines = list(lines_of(cut(data, size)))
-    except BadInput:
-        return
-    assert [line.number for line in lines] == list(range(1, len(lines) + 1))
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
 @pytest.mark.parametrize("size", [1, 3, PIECE_BYTES])
 def test_encodings_of_text_are_told_apart(encoding: str, size: int) -> None:

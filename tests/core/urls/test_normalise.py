@@ -150,26 +150,6 @@ def test_a_url_beyond_the_longest_is_no_page() -> None:
     assert normalise(longest + "x") is None
 
 
-@given(URLISH, st.one_of(st.none(), URLISH, PATHISH))
-def test_it_never_raises_and_what_it_gives_is_a_plain_http_url(reference: str, base: str | None) -> None:
-    url = normalise(reference, base)
-    if url is not None:
-        assert url.startswith(("http://", "https://"))
-        assert "#" not in url
-        assert url.isascii()
-        assert "@" not in host_of(url)
-        assert len(url) <= MAX_URL_LENGTH
-
-
-@given(st.one_of(URLISH, PATHISH))
-def test_normalising_twice_changes_nothing(reference: str) -> None:
-    url = normalise(reference, PAGE)
-    if url is not None:
-        assert normalise(url) == url
-        assert normalise(url, "http://elsewhere.org/") == url
-        assert resolve(url) == url
-
-
 @pytest.mark.parametrize(
     ("url", "host", "origin"),
     [
@@ -265,16 +245,6 @@ def test_it_says_what_is_wrong_with_a_start_url(typed: str, says: str) -> None:
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 250
-
-
-@given(URLISH)
-def test_a_start_url_is_either_taken_or_refused_with_a_reason(typed: str) -> None:
-    try:
-        url = parse_user_url(typed)
-    except BadInput as refused:
-        str(refused).encode()  # printable: no lone surrogates
-    else:
-        assert normalise(url) == url
 
 
 @given(URLISH, PATHISH, PATHISH)
