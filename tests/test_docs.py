@@ -11,7 +11,7 @@ from crawler.exports.formats import FORMATS
 from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES
-from tests import field_table, hint_table, option_table, outcome_table
+from tests import doc_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
@@ -48,19 +48,9 @@ def test_every_command_is_documented() -> None:
     assert [name for name in names if not re.search(rf"manage\.py {name}\b", OPERATIONS)] == []
 
 
-def test_the_table_of_options_is_that_of_the_catalogue() -> None:
-    """`python -m tests.option_table` writes it anew."""
-    assert f"\n\n{option_table.table()}\n" in option_table.PAGE.read_text()
-
-
-def test_the_table_of_outcomes_is_that_of_the_catalogue() -> None:
-    """`python -m tests.outcome_table` updates it."""
-    assert f"\n\n{outcome_table.table()}\n" in outcome_table.PAGE.read_text()
-
-
-def test_the_table_of_hints_is_that_of_the_catalogue() -> None:
-    """`python -m tests.hint_table` updates it."""
-    assert f"\n\n{hint_table.table()}\n" in hint_table.PAGE.read_text()
+def test_what_is_made_of_the_catalogues_is_current() -> None:
+    """`python -m tests.doc_tables` writes it anew."""
+    assert [name for name, part in doc_tables.parts().items() if f"{part.text}\n" not in part.page.read_text()] == []
 
 
 def test_every_report_has_its_section_and_every_change_between_crawls_its_row() -> None:
@@ -181,8 +171,3 @@ def test_every_picture_is_shown_and_described() -> None:
 
 def test_every_export_format_and_column_is_documented() -> None:
     assert [name for name in (*FORMATS, *KEYS) if f"`{name}`" not in EXPORTS] == []
-
-
-def test_the_table_of_columns_is_current() -> None:
-    """`python -m tests.field_table` writes it anew."""
-    assert f"\n\n{field_table.table()}\n" in EXPORTS

@@ -15,17 +15,11 @@ from crawler.exports.rows import KEYS
 from crawler.models import Crawl, Delivery, Notice, PageFacts, PageLoad
 from crawler.notices.delivery import message_of
 from crawler.reports.receipt import receipt_of
-from tests import channel_table, field_table
 from tests.factories import a_crawl, a_finished_crawl, a_page
 from tests.stack import ROOT
 
 TEXT = (ROOT / "docs" / "notices.md").read_text()
 EXAMPLES = {event: json.loads(body) for event, body in re.findall(r"```json (\S+)\n(.*?)```", TEXT, re.DOTALL)}
-
-
-def test_the_table_of_channels_is_current() -> None:
-    """`python -m tests.channel_table` writes it."""
-    assert f"\n\n{channel_table.table()}\n" in TEXT
 
 
 def sent(crawl: Crawl, event: Event, **fields: Any) -> dict[str, Any]:
@@ -70,11 +64,6 @@ def test_the_example_of_pages_is_what_is_sent() -> None:
     PageLoad.objects.create(page_id=page.id, crawl=crawl, lcp_ms=812, cls=0.02, resource_bytes=184_220)
     assert shape(sent(crawl, Event.PAGE, pages=[page.id])) == shape(EXAMPLES["crawl.page"])
     assert tuple(EXAMPLES["crawl.page"]["pages"][0]) == KEYS
-
-
-def test_the_example_of_a_page_is_current() -> None:
-    """`python -m tests.field_table` writes it anew."""
-    assert field_table.example() in TEXT
 
 
 def test_each_example_says_what_it_is_of() -> None:

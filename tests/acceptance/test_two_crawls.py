@@ -1,8 +1,5 @@
 """Two crawls at once, also of the same site, do not disturb one another."""
 
-import pytest
-from django.core.management import call_command
-
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.stack import Stack
 
@@ -18,18 +15,3 @@ def test_two_crawls_of_one_site_each_find_every_page(stack: Stack) -> None:
         assert sum(receipt["retries"] for receipt in receipts) == 1
         assert max(times for path, times in site.hits.items() if path != "/busy") <= 2
         stack.wait_for(lambda: not stack.left_over(), 10)
-
-
-@pytest.mark.long
-def test_a_crawl_that_is_cancelled_and_deleted_leaves_the_other_one_alone(stack: Stack) -> None:
-    with small_site().serving() as site:
-        first = stack.start(f"{site.url}/", delay=0.5)  # so slow that it still runs when it is cancelled
-        second = stack.start(f"{site.url}/")
-        stack.start_worker()
-        stack.wait_for(lambda: len(site.requests) > 10)
-        stack.within(lambda: call_command("cancel", str(first)))
-        stack.within(lambda: call_command("delete", str(first), "--yes"))
-        receipt = stack.wait_until_finished(second)
-        assert {**EXPECTED, "retries": receipt["retries"]} == {name: receipt[name] for name in EXPECTED}
-        assert len(stack.rows("SELECT id FROM crawler_crawl")) == 1
-        stack.wait_for(lambda: [key for key in stack.left_over() if not key.endswith(":deleted")] == [], 10)

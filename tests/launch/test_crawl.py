@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.management import usage
 from tests import site
 from tests.conftest import free_port
-from tests.launch.conftest import descendants, environment, eventually, is_alive, without_redis
+from tests.launch.conftest import descendants, environment, eventually, is_alive
 from tests.login_site import FIELDS, LoginSite
 from tests.site import Site
 from tests.stack import new_database
@@ -127,16 +126,6 @@ def read_all(terminal: int) -> str:
     return b"".join(pieces).decode(errors="replace")
 
 
-@pytest.mark.parametrize("arguments", [["--max-pages", "many"], ["--workers", "0", "http://site.test/"]])
-def test_wrong_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        usage.parse(arguments)
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "bin/crawl --help" in err
-
-
 def test_wrong_usage_is_judged_first_and_starts_nothing(tmp_path: Path) -> None:
     code, out, err = crawl(
         "--no-such-option", CRAWLER_DATA_DIR=str(tmp_path), REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"
@@ -145,13 +134,6 @@ def test_wrong_usage_is_judged_first_and_starts_nothing(tmp_path: Path) -> None:
     assert err.count("\n") == 1
     assert "bin/crawl --help" in err
     assert not (tmp_path / "db.sqlite3").exists()
-
-
-def test_help_needs_no_redis(tmp_path: Path) -> None:
-    nowhere = f"redis://127.0.0.1:{free_port()}/0"
-    code, out, _ = crawl("--help", CRAWLER_DATA_DIR=str(tmp_path), REDIS_URL=nowhere, PATH=without_redis(tmp_path))
-    assert code == 0
-    assert "usage: bin/crawl URL..." in out
 
 
 def test_a_redis_that_is_away_is_one_line(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from crawler.capabilities.browser.lanes import RENDER
-from crawler.capabilities.scrapy.lanes import SCRAPY
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.launch.worker import NAMED_BY_HONCHO, command, main, worker_environment
 from crawler.worker import Worker
@@ -78,10 +77,6 @@ def test_so_is_a_hook_that_cannot_be_imported(project: Path) -> None:
 def test_one_is_a_worker_and_several_are_a_pool() -> None:
     assert command(1) == [*RQ, "worker", "--quiet", *CLASS, "crawl", "fetch"]
     assert command(4) == [*RQ, "worker-pool", "--num-workers", "4", "--quiet", *CLASS, "crawl", "fetch"]
-
-
-def test_one_for_scrapy_listens_to_its_queue() -> None:
-    assert command(1, lane=SCRAPY) == [*RQ, "worker", "--quiet", *CLASS, "scrapy"]
 
 
 def test_so_does_one_for_pages_in_a_browser() -> None:

@@ -8,7 +8,6 @@ from crawler.management.base import NO_WORKER
 from crawler.models import Page
 from tests.factories import make_crawl, make_page
 from tests.management.calls import exit_code
-from tests.stack import Stack
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
@@ -34,12 +33,6 @@ def test_a_crawl_that_is_as_it_was_asked_to_be_ends_with_0(
     crawl.refresh_from_db()
     assert crawl.state == after
     assert capsys.readouterr().out == f"{reply_to(action, moved=before != after, crawl_id=crawl.id).line}\n"
-
-
-def test_nothing_else_is_said(stack: Stack) -> None:
-    crawl = str(stack.start("http://127.0.0.1:8/"))
-    done = stack.run("python", "manage.py", "cancel", crawl)
-    assert (done.stdout, done.stderr) == ("Cancelled. Open pages will not be requested any more.\n", "")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from crawler.exports import csv, jsonl
 from crawler.exports.formats import FORMATS
 from crawler.models import Page
 from tests.factories import make_crawl, make_page
+from tests.management.calls import exit_code
 from tests.stack import Stack
 
 
@@ -42,29 +43,18 @@ def test_it_writes_a_complete_file(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.django_db
-def test_an_unknown_id_ends_with_2_and_makes_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        call_command("export", str(UUID(int=7)), "--format", "csv", "--output", str(tmp_path / "pages.csv"))
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("There is no crawl ")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.django_db
-def test_a_place_that_cannot_be_written_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        call_command("export", str(make_crawl().id), "--format", "csv", "--output", str(tmp_path))
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == f"{tmp_path} cannot be written: it is a folder. Name another file.\n"
-
-
-@pytest.mark.django_db
-def test_a_folder_that_is_not_there_is_to_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = tmp_path / "not" / "there"
-    with pytest.raises(SystemExit) as ended:
-        call_command("export", str(make_crawl().id), "--format", "csv", "--output", str(place / "pages.csv"))
-    assert ended.value.code == 2
-    assert f"Make the folder {place} first, or name another file." in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("", "{0} cannot be written: it is a folder. Name another file.\n"),
+        ("/not/there/pages.csv", "Make the folder {0}/not/there first, or name another file."),
+    ],
+)
+def test_a_place_that_cannot_be_written_ends_with_2(
+    place: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("export", str(make_crawl().id), "--format", "csv", "--output", f"{tmp_path}{place}") == 2
+    assert said.format(tmp_path) in capsys.readouterr().err
 
 
 @pytest.mark.django_db
@@ -82,9 +72,8 @@ def test_of_a_crawl_that_is_not_over_it_says_that_more_may_come(
 @pytest.mark.django_db
 @pytest.mark.parametrize("format", [key for key, made in FORMATS.items() if made.form])
 def test_content_that_no_crawl_kept_is_no_file(format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        call_command("export", str(make_crawl().id), "--format", format, "--output", str(tmp_path / "file"))
-    assert ended.value.code == 2
+    words = ("--format", format, "--output", str(tmp_path / "file"))
+    assert exit_code("export", str(make_crawl().id), *words) == 2
     assert "start one that keeps it (--keep" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -94,9 +83,7 @@ def test_content_that_no_crawl_kept_is_no_file(format: str, tmp_path: Path, caps
 def test_a_format_that_is_not_there_ends_with_2_and_one_line(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        call_command("export", str(UUID(int=7)), *words)
-    assert ended.value.code == 2
+    assert exit_code("export", str(UUID(int=7)), *words) == 2
     error = capsys.readouterr().err
     assert "--format" in error
     assert error.count("\n") == 1

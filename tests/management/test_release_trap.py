@@ -49,11 +49,6 @@ def test_one_is_released_by_its_pattern(crawl: Crawl, capsys: pytest.CaptureFixt
     assert Crawl.objects.get().state == State.RUNNING
 
 
-def test_one_is_released_by_its_number(crawl: Crawl) -> None:
-    assert exit_code("release_trap", str(crawl.id), str(Trap.objects.get(reason="dates").pk)) == 0
-    assert released() == ["site.test/calendar"]
-
-
 def test_all_of_them_are_released(crawl: Crawl) -> None:
     assert exit_code("release_trap", str(crawl.id), "--all") == 0
     assert len(released()) == 2

@@ -44,45 +44,20 @@ def test_it_waits_until_the_crawl_is_over_and_brings_it_up_to_date() -> None:
     assert crawl.state == State.FINISHED
 
 
-def test_it_ends_when_the_crawl_is_cancelled() -> None:
-    def cancel(crawl: Crawl) -> None:
-        Crawl.objects.filter(pk=crawl.pk).update(state=State.CANCELLED)
-
-    crawl = make_crawl()
-    assert CrawlWait(cancel, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
-    assert crawl.state == State.CANCELLED
-
-
-def test_it_ends_when_the_crawl_is_deleted() -> None:
-    def delete(crawl: Crawl) -> None:
-        Crawl.objects.filter(pk=crawl.pk).delete()
-
-    assert CrawlWait(delete, ignore).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.GONE
-
-
-def test_it_ends_when_the_time_is_up() -> None:
-    assert CrawlWait(ignore, ignore).until_over(make_crawl(), Stop(), timeout=0.01) is WaitEnd.TIMED_OUT
-
-
 def test_it_ends_when_somebody_asks_it_to() -> None:
     stop = Stop()
     stop.signal = 2
     assert CrawlWait(ignore, ignore).until_over(make_crawl(), stop, timeout=None) is WaitEnd.STOPPED
 
 
-def test_it_says_once_that_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("is_autoscaled", "line"), [(False, NO_WORKER), (True, AUTOSCALED)])
+def test_it_says_once_that_nobody_works(is_autoscaled: bool, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
+    if is_autoscaled:
+        Membership(0, 1).beat(queues.connection())
     said: list[str] = []
     CrawlWait(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
-    assert said == [NO_WORKER]
-
-
-def test_it_says_that_an_autoscaler_starts_the_first_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
-    Membership(0, 1).beat(queues.connection())
-    said: list[str] = []
-    CrawlWait(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
-    assert said == [AUTOSCALED]
+    assert said == [line]
 
 
 def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:

@@ -14,7 +14,7 @@ from crawler.crawls.retry import retry_failed
 from crawler.models import Crawl, Notice, Page
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
-from tests.site import Reply, moved, page
+from tests.site import Reply, page
 
 LINKS = [f"/{number}" for number in range(30)]
 WIDE = {"/": page(*LINKS)} | {link: page(f"{link}/deep") for link in LINKS}
@@ -84,39 +84,30 @@ def test_the_limit_of_bytes_is_named(bench: Bench) -> None:
     assert ran(bench, max_bytes=len(page(*LINKS)))["limits"] == {"bytes": len(LINKS)}
 
 
-@pytest.mark.parametrize("first", ["/link", "/moved"])
-@pytest.mark.site({"/link": page("/both"), "/moved": moved("/both"), "/both": page()})
-def test_a_page_that_a_redirect_brings_back_within_the_depth_limit_is_not_cut_off(bench: Bench, first: str) -> None:
-    bench.site.pages["/"] = page(first, "/link", "/moved")
-    receipt = ran(bench, max_depth=1, concurrency=1)
-    assert (receipt["ended"], receipt["limits"]) == ("complete", {})
+def after_the_time(bench: Bench, later: timedelta, **options: float) -> dict[str, Any]:
+    """The receipt of a crawl that was paused with its first page, until the time of the others was over."""
+    bench.start(**options)
+    bench.work("crawl", at_most=1)
+    pause(bench.crawl.id)
+    bench.work()
+    Crawl.objects.update(round_began_at=F("round_began_at") - later)
+    Page.objects.update(expires_at=time.time() - 1)
+    resume(bench.crawl.id)
+    bench.work()
+    assert bench.site.hits == {"/robots.txt": 1, "/": 1}
+    return over(bench)
 
 
 @pytest.mark.site(WIDE)
 def test_the_deadline_is_named(bench: Bench) -> None:
-    bench.start(deadline=3600.0)
-    bench.work("crawl", at_most=1)
-    pause(bench.crawl.id)
-    bench.work()
-    Crawl.objects.update(round_began_at=F("round_began_at") - timedelta(hours=1))
-    Page.objects.update(expires_at=time.time() - 1)
-    resume(bench.crawl.id)
-    bench.work()
-    receipt = over(bench)
+    receipt = after_the_time(bench, timedelta(hours=1), deadline=3600.0)
     assert (receipt["ended"], receipt["limits"]) == ("deadline", {"deadline": len(LINKS)})
     assert receipt["ended_message"] == "The deadline of 1 h 0 min passed: 30 pages were not requested."
 
 
 @pytest.mark.site(WIDE)
 def test_a_page_whose_own_time_is_over_is_a_limit_too(bench: Bench) -> None:
-    bench.start(page_ttl=60.0, deadline=3600.0)
-    bench.work("crawl", at_most=1)
-    pause(bench.crawl.id)
-    bench.work()
-    Page.objects.update(expires_at=time.time() - 1)
-    resume(bench.crawl.id)
-    bench.work()
-    receipt = over(bench)
+    receipt = after_the_time(bench, timedelta(minutes=1), page_ttl=60.0, deadline=3600.0)
     assert (receipt["ended"], receipt["limits"]) == ("limit", {"page_ttl": len(LINKS)})
 
 

@@ -5,7 +5,6 @@ import time
 import pytest
 
 from crawler.crawls import reconcile
-from crawler.crawls.control import pause, resume
 from crawler.crawls.retry import retry_failed
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Page
@@ -20,23 +19,6 @@ def make_old(crawl: Crawl, seconds: float) -> None:
     """Let the crawl, and its pages, have begun so much earlier."""
     for row in Page.objects.filter(crawl=crawl, expires_at__isnull=False):
         Page.objects.filter(id=row.id).update(expires_at=row.expires_at - seconds)
-
-
-@pytest.mark.site(PAGES)
-@pytest.mark.parametrize("option", ["deadline", "page_ttl"])
-def test_pages_past_their_time_close_as_expired_and_are_not_asked_for(bench: Bench, option: str) -> None:
-    bench.start(**{option: 3600.0})
-    bench.work("crawl", at_most=1)
-    pause(bench.crawl.id)
-    bench.work()
-    make_old(bench.crawl, 3600)
-    resume(bench.crawl.id)
-    bench.work()
-    assert bench.state() == "finished"
-    receipt = receipt_of(bench.crawl)
-    assert receipt["skipped"] == {"expired": 3}
-    assert receipt["fetched"] == 1
-    assert bench.site.hits == {"/robots.txt": 1, "/": 1}
 
 
 @pytest.mark.site(PAGES)

@@ -118,19 +118,6 @@ def test_results_read_twice_are_applied_once(bench: Bench) -> None:
 
 
 @pytest.mark.site(CHAIN)
-def test_redis_that_forgot_everything_is_rebuilt_from_the_table(bench: Bench) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
-    bench.work("crawl", at_most=1)
-    queues.connection().flushall()
-    manage(bench.crawl.id)
-    bench.work()
-    assert bench.state() == "finished"
-    assert receipt_of(bench.crawl)["fetched"] == 4
-
-
-@pytest.mark.site(CHAIN)
 def test_a_frontier_that_lost_pages_is_found_out_and_rebuilt(bench: Bench) -> None:
     """The queue side says empty, the table does not: the disagreement is recorded, and the crawl still ends right."""
     bench.start()
@@ -234,15 +221,6 @@ def test_a_depth_limit_does_not_depend_on_whether_a_link_or_a_redirect_comes_fir
         "/too-deep": ["limit", 2],
     }
     assert queries.count_rows(bench.crawl.id) == fresh(bench).tallies
-
-
-@pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})
-def test_beyond_the_limit_of_bytes_nothing_more_is_asked_for(bench: Bench) -> None:
-    bench.start(max_bytes=len(page("/a", "/b", "/c")))
-    bench.work()
-    assert bench.state() == "finished"
-    assert bench.site.hits == {"/robots.txt": 1, "/": 1}
-    assert receipt_of(fresh(bench))["skipped"] == {"limit": 3}
 
 
 def test_refilled_under_a_page_limit_the_ready_queue_skips_no_page(bench: Bench) -> None:

@@ -44,19 +44,6 @@ def test_a_crawl_whose_jobs_are_all_lost_goes_on_when_a_worker_starts(bench: Ben
     assert bench.state() == "finished"
 
 
-@pytest.mark.usefixtures("soon_missed")
-@pytest.mark.long
-def test_it_can_be_lost_again_and_again(bench: Bench) -> None:
-    bench.start()
-    for _ in range(3):
-        lose_every_job()
-        queues.connection().delete("crawler:watch")  # what Redis forgets after some seconds
-        waiting = [Queue("crawl", connection=queues.connection())]
-        Hands(waiting, connection=queues.connection()).work(burst=True, max_jobs=1, logging_level="ERROR")
-    start_a_worker()
-    assert bench.state() == "finished"
-
-
 def test_there_is_one_however_often_it_is_added(bench: Bench) -> None:
     bench.start()
     for _ in range(3):

@@ -85,19 +85,20 @@ NAMED = {actor: _reached_by(actor) for actor in STEPS}
 
 BATCHES_WITHOUT_HOOK = 3  # in a row: redirects and errors
 
-VERBS = (
-    "pause",
-    "resume",
-    "cancel",
-    "send again",
-    "release traps",
-    "add pages",
-    "ask again",
-    "change options",
-    "finish",
-    "delete",
-    "give the password",
-)
+VERBS = {
+    "somebody pauses": "pause",
+    "somebody resumes": "resume",
+    "somebody cancels": "cancel",
+    "somebody sends again": "send again",
+    "somebody releases traps": "release traps",
+    "somebody adds": "add pages",
+    "somebody asks again": "ask again",
+    "somebody changes options": "change options",
+    "somebody finishes": "finish",
+    "somebody deletes": "delete",
+    "somebody gives the password": "give the password",
+}
+"""What people do -> the verb, by which it is named where it happens in the middle of something else."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Variety:
 
 
 class Happenings(People):
-    """Each is a method, which a variety names with spaces between the words."""
+    """Each is a method, which a variety names with spaces between the words; what people do is in the table."""
 
     def __init__(self, world: World, variety: Variety, chance: Random) -> None:
         super().__init__(world, chance, variety.collectors, variety.shells, variety.hooks, variety.members)
@@ -297,39 +298,6 @@ class Happenings(People):
         self.tell(f"    a crawl begins, {options}")
         self.begin(options, process)
 
-    def somebody_pauses(self) -> None:
-        self._govern("pause")
-
-    def somebody_resumes(self) -> None:
-        self._govern("resume")
-
-    def somebody_cancels(self) -> None:
-        self._govern("cancel")
-
-    def somebody_sends_again(self) -> None:
-        self._govern("send again")
-
-    def somebody_releases_traps(self) -> None:
-        self._govern("release traps")
-
-    def somebody_adds(self) -> None:
-        self._govern("add pages")
-
-    def somebody_asks_again(self) -> None:
-        self._govern("ask again")
-
-    def somebody_changes_options(self) -> None:
-        self._govern("change options")
-
-    def somebody_gives_the_password(self) -> None:
-        self._govern("give the password")
-
-    def somebody_finishes(self) -> None:
-        self._govern("finish")
-
-    def somebody_deletes(self) -> None:
-        self._govern("delete")
-
     def _govern(self, verb: str) -> None:
         if ledger := self._some_crawl():
             self._act_on(ledger, verb, self._fate_of(verb))
@@ -341,6 +309,9 @@ class Happenings(People):
     # How
 
     def _let(self, what: str) -> None:
+        if what in VERBS:
+            self._govern(VERBS[what])
+            return
         happening: Callable[[], None] = getattr(self, what.replace(" ", "_"))
         happening()
 
@@ -388,7 +359,7 @@ class Happenings(People):
         return act
 
     def _act(self, what: str) -> None:
-        if what not in VERBS:
+        if what not in VERBS.values():
             self._let(what)
         elif ledger := self._some_crawl():
             self._act_on(ledger, what, Process())
