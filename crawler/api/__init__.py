@@ -7,7 +7,7 @@ idempotency  calls with an Idempotency-Key
 lookups      what a caller may see
 problems     errors as application/problem+json (RFC 9457), reading JSON bodies
 paging       keyset paging
-openapi      the API's description, and the page that shows it
+openapi      operations and their description, and the page that shows it
 routes/      operations
 schemas/     what they take and return
 python       what code in the same project can do with crawls

@@ -124,11 +124,6 @@ class Session(AuthBase):
         return request.caller if request.caller is not None and request.caller.token is None else None
 
 
-def needs(scope: Scope) -> list[AuthBase]:
-    """The authentication of an operation."""
-    return [BearerToken(scope), Session()]
-
-
 def counted(caller: Caller) -> dict[str, str]:
     """Count this call; returns the headers that state how many are left, or raises Problem if none is. All tokens of a
     user share one counter.

@@ -1,17 +1,23 @@
-"""The OpenAPI document: examples, error responses, parameters; and the page that shows it."""
+"""Operations and the OpenAPI document of them: examples, error responses, parameters; the page that shows it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from ninja import Router
+from ninja.constants import NOT_SET
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from crawler.api.callers import BearerToken
+from crawler.api.callers import BearerToken, Session
 from crawler.api.problems import MEDIA_TYPE
+from crawler.core.access.permissions import Scope
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 JSON = "application/json"
 FORM = "multipart/form-data"
@@ -19,15 +25,51 @@ CRAWL_ID = "0b7c1c1e-9a53-4b62-9d55-1f0a3f2f8a11"
 SCHEDULE_ID = "5e0c7f6e-2f0a-4f0e-8a53-3d1f3a1b2c3d"
 
 
-def described(
-    answer: Any = None, *, status: int = 200, sends: Any = None, media_type: str = JSON, sends_as: str = JSON
-) -> dict[str, Any]:
-    """Examples of request and response, for `openapi_extra`."""
-    response: dict[str, Any] = {} if answer is None else {"content": {media_type: {"example": answer}}}
-    extra: dict[str, Any] = {"responses": {status: response}}
-    if sends is not None:
-        extra["requestBody"] = {"content": {sends_as: {"example": sends}}}
-    return extra
+class Operations(Router):
+    """The operations of one kind: each has the id `kind_name`, its scope and its examples."""
+
+    def __init__(self, kind: str, *, tag: str = "") -> None:
+        super().__init__(tags=[tag or kind])
+        self.kind = kind
+
+    def on(
+        self,
+        call: str,
+        summary: str,
+        scope: Scope | None,
+        returns: Any = None,
+        example: Any = None,
+        *,
+        sends: Any = None,
+        sends_as: str = JSON,
+        status: int = 200,
+        content: dict[str, Any] | None = None,
+        name: str = "",
+    ) -> Callable[[Function], Function]:
+        """Answer `call`, as "GET /path", with a schema and its example, or with `content` by media type. Without a
+        scope any token will do. The name is that of the function, unless given."""
+        method, _, path = call.partition(" ")
+        response: dict[str, Any] = {"content": content} if content else {}
+        if example is not None:
+            response = {"content": {JSON: {"example": example}}}
+        extra: dict[str, Any] = {"responses": {status: response}}
+        if sends is not None:
+            extra["requestBody"] = {"content": {sends_as: {"example": sends}}}
+
+        def add(function: Function) -> Function:
+            self.add_api_operation(
+                path,
+                [method],
+                function,
+                operation_id=f"{self.kind}_{name or function.__name__}",
+                auth=[BearerToken(scope), Session()],
+                response=NOT_SET if content else {status: returns},
+                summary=summary,
+                openapi_extra=extra,
+            )
+            return function
+
+        return add
 
 
 # Swagger UI has images in its style sheet as data: URLs, which no other page may have.

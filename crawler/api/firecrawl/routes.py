@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
-from ninja import Query, Router
+from ninja import Query
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.firecrawl import schemas as shapes
 from crawler.api.firecrawl.schemas import status_of
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import crawl_made_before, crawl_named, crawl_watched
-from crawler.api.openapi import CRAWL_ID, described
+from crawler.api.openapi import CRAWL_ID, Operations
 from crawler.api.paging import Cursor, Limit, by_id
 from crawler.api.problems import Problem
 from crawler.core.access.permissions import Right, Scope
@@ -40,20 +40,17 @@ MAX_CRAWLS_SEARCHED = 200  # the newest
 MAX_ERRORS = 1000  # in one response
 NO_CONTENT = "Pages come with their metadata, and with `links` when asked for; other formats are not kept."
 
-router = Router(tags=["Firecrawl"])
+router = Operations("firecrawl", tag="Firecrawl")
 ON_THE_MAP = [*SUCCESSES, Outcome.LIMIT, ""]  # pages that are there, or may be
 
 
-@router.post(
-    "/crawl",
-    operation_id="firecrawl_crawl",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=shapes.CrawlStarted,
-    summary="Start a crawl",
-    openapi_extra=described(
-        {"success": True, "id": CRAWL_ID, "url": f"http://127.0.0.1:8000{ROOT}/{CRAWL_ID}", "warning": None},
-        sends={"url": "https://example.com/docs/", "limit": 100, "excludePaths": ["^/docs/old/"]},
-    ),
+@router.on(
+    "POST /crawl",
+    "Start a crawl",
+    Scope.CRAWLS_WRITE,
+    shapes.CrawlStarted,
+    {"success": True, "id": CRAWL_ID, "url": f"http://127.0.0.1:8000{ROOT}/{CRAWL_ID}", "warning": None},
+    sends={"url": "https://example.com/docs/", "limit": 100, "excludePaths": ["^/docs/old/"]},
 )
 def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     """The pages below the path of `url`, or with `crawlEntireDomain` all of its site."""
@@ -71,18 +68,15 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     }
 
 
-@router.get(
-    "/crawl/active",
-    operation_id="firecrawl_active",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.ActiveCrawls,
-    summary="List crawls under way",
-    openapi_extra=described(
-        {
-            "success": True,
-            "crawls": [{"id": CRAWL_ID, "url": "https://example.com/", "created_at": "2026-11-21T10:00:00Z"}],
-        }
-    ),
+@router.on(
+    "GET /crawl/active",
+    "List crawls under way",
+    Scope.CRAWLS_READ,
+    shapes.ActiveCrawls,
+    {
+        "success": True,
+        "crawls": [{"id": CRAWL_ID, "url": "https://example.com/", "created_at": "2026-11-21T10:00:00Z"}],
+    },
 )
 def active(request: ApiRequest) -> dict[str, Any]:
     going = visible_crawls(request.user).filter(state__in=NOT_OVER).order_by("-created_at")[:MAX_CRAWLS_SEARCHED]
@@ -90,13 +84,12 @@ def active(request: ApiRequest) -> dict[str, Any]:
     return {"success": True, "crawls": crawls}
 
 
-@router.get(
-    "/crawl/{uuid:crawl_id}",
-    operation_id="firecrawl_crawl_status",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.CrawlStatus,
-    summary="Get a crawl's status and pages",
-    openapi_extra=described(shapes.STATUS_EXAMPLE),
+@router.on(
+    "GET /crawl/{uuid:crawl_id}",
+    "Get a crawl's status and pages",
+    Scope.CRAWLS_READ,
+    shapes.CrawlStatus,
+    shapes.STATUS_EXAMPLE,
 )
 def crawl_status(
     request: ApiRequest,
@@ -121,13 +114,12 @@ def crawl_status(
     }
 
 
-@router.delete(
-    "/crawl/{uuid:crawl_id}",
-    operation_id="firecrawl_cancel_crawl",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=shapes.Cancellation,
-    summary="Cancel a crawl",
-    openapi_extra=described({"success": True, "status": "cancelled"}),
+@router.on(
+    "DELETE /crawl/{uuid:crawl_id}",
+    "Cancel a crawl",
+    Scope.CRAWLS_WRITE,
+    shapes.Cancellation,
+    {"success": True, "status": "cancelled"},
 )
 def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Its pages stay. To delete it, use DELETE /api/v1/crawls/{id}."""
@@ -137,18 +129,15 @@ def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return {"success": True, "status": "cancelled"}
 
 
-@router.get(
-    "/crawl/{uuid:crawl_id}/errors",
-    operation_id="firecrawl_crawl_errors",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.CrawlErrors,
-    summary="List a crawl's errors",
-    openapi_extra=described(
-        {
-            "errors": [{"id": "4711", "timestamp": None, "url": "https://example.com/slow", "error": "No answer."}],
-            "robotsBlocked": ["https://example.com/private/"],
-        }
-    ),
+@router.on(
+    "GET /crawl/{uuid:crawl_id}/errors",
+    "List a crawl's errors",
+    Scope.CRAWLS_READ,
+    shapes.CrawlErrors,
+    {
+        "errors": [{"id": "4711", "timestamp": None, "url": "https://example.com/slow", "error": "No answer."}],
+        "robotsBlocked": ["https://example.com/private/"],
+    },
 )
 def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The first thousand pages that gave no usable answer, and those robots.txt forbids."""
@@ -158,16 +147,13 @@ def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return {"errors": [_error_of(page) for page in failed], "robotsBlocked": list(blocked)}
 
 
-@router.post(
-    "/map",
-    operation_id="firecrawl_map_site",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.MapAnswer,
-    summary="List the known pages of a site",
-    openapi_extra=described(
-        {"success": True, "links": ["https://example.com/", "https://example.com/docs/"]},
-        sends={"url": "https://example.com/", "search": "docs", "limit": 100},
-    ),
+@router.on(
+    "POST /map",
+    "List the known pages of a site",
+    Scope.CRAWLS_READ,
+    shapes.MapAnswer,
+    {"success": True, "links": ["https://example.com/", "https://example.com/docs/"]},
+    sends={"url": "https://example.com/", "search": "docs", "limit": 100},
 )
 def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
     """From your newest crawl of the site, its pages beyond the limits too: nothing is requested now. 404 when there is

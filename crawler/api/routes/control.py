@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from ninja import Router, Schema
+from ninja import Schema
 from pydantic import ConfigDict, Field
 
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, group_named
-from crawler.api.openapi import CRAWL_ID, described
+from crawler.api.openapi import CRAWL_ID, Operations
 from crawler.api.paging import RowId
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import StateChange, state_change_example
@@ -23,7 +23,7 @@ from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.models import Crawl
 from crawler.reports import text
 
-router = Router(tags=["crawls"])
+router = Operations("control", tag="crawls")
 
 
 class Again(Schema):
@@ -63,23 +63,22 @@ def _operation_of(action: Action) -> Callable[[ApiRequest, UUID], dict[str, Any]
 
 
 for _action in ACTIONS.values():
-    router.post(
-        f"/{{uuid:crawl_id}}/{_action.name}",
-        operation_id=f"control_{_action.name}",
-        auth=needs(_action.scope),
-        response=StateChange,
-        summary=_action.summary,
-        openapi_extra=described(state_change_example(_action)),
+    router.on(
+        f"POST /{{uuid:crawl_id}}/{_action.name}",
+        _action.summary,
+        _action.scope,
+        StateChange,
+        state_change_example(_action),
     )(_operation_of(_action))
 
 
-@router.post(
-    "/{uuid:crawl_id}/retry-failed",
-    operation_id="control_send_again",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=RetryResult,
-    summary="Send dead letters again",
-    openapi_extra=described({"sent": 2, "message": "2 pages queued for retry."}, sends={"pages": [4711, 4712]}),
+@router.on(
+    "POST /{uuid:crawl_id}/retry-failed",
+    "Send dead letters again",
+    Scope.CRAWLS_WRITE,
+    RetryResult,
+    {"sent": 2, "message": "2 pages queued for retry."},
+    sends={"pages": [4711, 4712]},
 )
 def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -> dict[str, Any]:
     """All of them, or those named. A crawl that was over runs again."""
@@ -87,20 +86,17 @@ def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -
     return {"sent": sent, "message": text.to_retry(sent).line}
 
 
-@router.post(
-    "/{uuid:crawl_id}/hosts/{host}/forget",
-    operation_id="control_forget_host",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=NotWaiting,
-    summary="End the wait for a host",
-    openapi_extra=described(
-        {
-            "host": "example.com",
-            "had_to_wait": True,
-            "crawls": 1,
-            "message": "The wait for example.com is ended: 1 crawl with pages of it goes on.",
-        }
-    ),
+@router.on(
+    "POST /{uuid:crawl_id}/hosts/{host}/forget",
+    "End the wait for a host",
+    Scope.CRAWLS_WRITE,
+    NotWaiting,
+    {
+        "host": "example.com",
+        "had_to_wait": True,
+        "crawls": 1,
+        "message": "The wait for example.com is ended: 1 crawl with pages of it goes on.",
+    },
 )
 def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any]:
     """Request pages of a host at once, despite its Retry-After and the automatic throttle; for all crawls, because they
@@ -113,7 +109,7 @@ def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any
     return {"host": host, "had_to_wait": done.had_to_wait, "crawls": done.crawls, "message": reply.line}
 
 
-sharing_router = Router(tags=["crawls"])
+sharing_router = Operations("sharing", tag="crawls")
 
 
 class Share(Schema):
@@ -146,15 +142,13 @@ class KeptCrawl(Schema):
     changed: bool
 
 
-@sharing_router.post(
-    "/{uuid:crawl_id}/share",
-    operation_id="sharing_share_crawl",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=SharingChange,
-    summary="Share a crawl",
-    openapi_extra=described(
-        {"id": CRAWL_ID, "group": "editors", "group_controls": False, "changed": True}, sends={"group": "editors"}
-    ),
+@sharing_router.on(
+    "POST /{uuid:crawl_id}/share",
+    "Share a crawl",
+    Scope.CRAWLS_WRITE,
+    SharingChange,
+    {"id": CRAWL_ID, "group": "editors", "group_controls": False, "changed": True},
+    sends={"group": "editors"},
 )
 def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, Any]:
     """With the members of a group you are in, or no longer."""
@@ -169,13 +163,13 @@ def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, A
     }
 
 
-@sharing_router.post(
-    "/{uuid:crawl_id}/keep",
-    operation_id="sharing_keep_crawl",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=KeptCrawl,
-    summary="Keep a crawl",
-    openapi_extra=described({"id": CRAWL_ID, "keep": True, "changed": True}, sends={"keep": True}),
+@sharing_router.on(
+    "POST /{uuid:crawl_id}/keep",
+    "Keep a crawl",
+    Scope.CRAWLS_WRITE,
+    KeptCrawl,
+    {"id": CRAWL_ID, "keep": True, "changed": True},
+    sends={"keep": True},
 )
 def keep_crawl(request: ApiRequest, crawl_id: UUID, body: Keep) -> dict[str, Any]:
     """Exempt it from deletion by age; or (`false`) no longer."""

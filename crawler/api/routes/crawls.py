@@ -7,16 +7,16 @@ from typing import Annotated, Any, BinaryIO, cast
 from uuid import UUID
 
 from django.http import HttpResponse
-from ninja import File, Form, Query, Router, Schema, Status
+from ninja import File, Form, Query, Schema, Status
 from ninja.files import UploadedFile
 from pydantic import Field, ValidationError
 
 from crawler import clock
 from crawler.accounts.permissions import namer, sees_addresses, visible_crawls
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import crawl_made_before, crawl_named, crawl_watched, group_named
-from crawler.api.openapi import FORM, described
+from crawler.api.openapi import FORM, Operations
 from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem, place, read_json, service_down
 from crawler.api.schemas import crawl as shapes
@@ -70,16 +70,11 @@ class ChangedCrawl(Schema):
     message: str = Field(description="The same in words.")
 
 
-router = Router(tags=["crawls"])
+router = Operations("crawls")
 
 
-@router.get(
-    "",
-    operation_id="crawls_list_crawls",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.CrawlPage,
-    summary="List crawls",
-    openapi_extra=described({"items": [shapes.CRAWL_LINE_EXAMPLE], "next": None}),
+@router.on(
+    "GET", "List crawls", Scope.CRAWLS_READ, shapes.CrawlPage, {"items": [shapes.CRAWL_LINE_EXAMPLE], "next": None}
 )
 def list_crawls(
     request: ApiRequest,
@@ -94,13 +89,14 @@ def list_crawls(
     return newest_first(request, crawls, cursor, limit, shapes.line_of)
 
 
-@router.post(
-    "",
-    operation_id="crawls_create_crawl",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response={201: shapes.CrawlDetail},
-    summary="Start a crawl",
-    openapi_extra=described(shapes.CRAWL_EXAMPLE, status=201, sends=shapes.START_EXAMPLE),
+@router.on(
+    "POST",
+    "Start a crawl",
+    Scope.CRAWLS_WRITE,
+    shapes.CrawlDetail,
+    shapes.CRAWL_EXAMPLE,
+    sends=shapes.START_EXAMPLE,
+    status=201,
 )
 def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) -> Status[dict[str, Any]]:
     """The crawl runs when this returns; `Location` is its address. Options have the same defaults as on the web page.
@@ -115,28 +111,14 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
     return Status(201, shapes.whole_of(crawl, clock.epoch_seconds(), in_full=True))
 
 
-@router.get(
-    "/{uuid:crawl_id}",
-    operation_id="crawls_get_crawl",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.CrawlDetail,
-    summary="Look at a crawl",
-    openapi_extra=described(shapes.CRAWL_EXAMPLE),
-)
+@router.on("GET /{uuid:crawl_id}", "Look at a crawl", Scope.CRAWLS_READ, shapes.CrawlDetail, shapes.CRAWL_EXAMPLE)
 def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Its state, progress, options and receipt so far."""
     crawl = crawl_watched(request, crawl_id)
     return shapes.whole_of(crawl, clock.epoch_seconds(), in_full=sees_addresses(request.user, crawl))
 
 
-@router.get(
-    "/{uuid:crawl_id}/receipt",
-    operation_id="crawls_get_receipt",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.Receipt,
-    summary="Get the receipt",
-    openapi_extra=described(shapes.RECEIPT_EXAMPLE),
-)
+@router.on("GET /{uuid:crawl_id}/receipt", "Get the receipt", Scope.CRAWLS_READ, shapes.Receipt, shapes.RECEIPT_EXAMPLE)
 def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """discovered = fetched + failed + skipped + cancelled, once the crawl is over; before that, open pages are missing
     on the right side."""
@@ -145,29 +127,19 @@ def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return receipt if sees_addresses(request.user, crawl) else masked_receipt(receipt)
 
 
-@router.get(
-    "/{uuid:crawl_id}/why",
-    operation_id="crawls_get_why",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.Why,
-    summary="Ask why it is not finished",
-    openapi_extra=described(shapes.WHY_EXAMPLE),
-)
+@router.on("GET /{uuid:crawl_id}/why", "Ask why it is not finished", Scope.CRAWLS_READ, shapes.Why, shapes.WHY_EXAMPLE)
 def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The reasons in sentences, then open pages, the batches they are in, and when each host may be requested next."""
     return why_of(crawl_watched(request, crawl_id), visible=visible_crawls(request.user))
 
 
-@router.patch(
-    "/{uuid:crawl_id}",
-    operation_id="crawls_change_crawl",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=ChangedCrawl,
-    summary="Change a crawl",
-    openapi_extra=described(
-        {"before": {"delay": 0.0}, "after": {"delay": 2.0}, "message": "Changed: Delay from 0 to 2."},
-        sends={"delay": 2},
-    ),
+@router.on(
+    "PATCH /{uuid:crawl_id}",
+    "Change a crawl",
+    Scope.CRAWLS_WRITE,
+    ChangedCrawl,
+    {"before": {"delay": 0.0}, "after": {"delay": 2.0}, "message": "Changed: Delay from 0 to 2."},
+    sends={"delay": 2},
 )
 def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict[str, Any]:
     """Its limits, pace, patterns, notices and the fields of its log-in, while it runs or later. What is not sent stays
@@ -183,14 +155,7 @@ def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict
     return {"before": done.before, "after": done.after, "message": message}
 
 
-@router.delete(
-    "/{uuid:crawl_id}",
-    operation_id="crawls_delete_crawl",
-    auth=needs(Scope.CRAWLS_DELETE),
-    response={204: None},
-    summary="Delete a crawl",
-    openapi_extra=described(status=204),
-)
+@router.on("DELETE /{uuid:crawl_id}", "Delete a crawl", Scope.CRAWLS_DELETE, status=204)
 def delete_crawl(request: ApiRequest, crawl_id: UUID) -> Status[None]:
     """With all its pages. A running crawl is cancelled first."""
     delete(crawl_named(request, crawl_id, Right.OWN).id)
@@ -215,16 +180,18 @@ def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
 PARTS = ("list", "list_column", "priority_column", "options")
 EXAMPLE = {"list": "(the file)", "list_column": "url", "priority_column": "", "options": '{"delay": 1}'}
 
-list_router = Router(tags=["crawls"])
+list_router = Operations("lists", tag="crawls")
 
 
-@list_router.post(
-    "/list",
-    operation_id="lists_create_crawl_over_list",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response={201: shapes.CrawlDetail},
-    summary="Start a crawl over a list",
-    openapi_extra=described(shapes.CRAWL_EXAMPLE, status=201, sends=EXAMPLE, sends_as=FORM),
+@list_router.on(
+    "POST /list",
+    "Start a crawl over a list",
+    Scope.CRAWLS_WRITE,
+    shapes.CrawlDetail,
+    shapes.CRAWL_EXAMPLE,
+    sends=EXAMPLE,
+    sends_as=FORM,
+    status=201,
 )
 def create_crawl_over_list(
     request: ApiRequest,

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from crawler import clock
 from crawler.accounts.permissions import controlled_crawls, visible_crawls
-from crawler.api.callers import ApiRequest, needs
-from crawler.api.openapi import described
+from crawler.api.callers import ApiRequest
+from crawler.api.openapi import Operations
 from crawler.api.paging import Cursor, Limit, RowId, address_with
 from crawler.api.schemas import page as shapes
 from crawler.core.access.permissions import Scope
@@ -23,7 +23,7 @@ from crawler.models import Crawl, Page
 from crawler.reports import dead_letters, text
 from crawler.storage.bulk import is_among
 
-router = Router(tags=["pages"])
+router = Operations("dead_letters", tag="pages")
 
 CRAWL = "5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5"
 EXAMPLE = {
@@ -72,13 +72,13 @@ class RetriedLetters(Schema):
     message: str = Field(description="The same in words.")
 
 
-@router.get(
-    "",
-    operation_id="dead_letters_list",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.DeadLetterPage,
-    summary="List the dead letters of all crawls",
-    openapi_extra=described({"items": [EXAMPLE], "next": None}),
+@router.on(
+    "GET",
+    "List the dead letters of all crawls",
+    Scope.CRAWLS_READ,
+    shapes.DeadLetterPage,
+    {"items": [EXAMPLE], "next": None},
+    name="list",
 )
 def list_letters(
     request: ApiRequest, chosen: Annotated[LetterFilters, Query()], cursor: Cursor = None, limit: Limit = 100
@@ -91,13 +91,13 @@ def list_letters(
     return {"items": shapes.letters_of(dead_letters.read(found[:limit])), "next": following}
 
 
-@router.get(
-    "/counts",
-    operation_id="dead_letters_count",
-    auth=needs(Scope.CRAWLS_READ),
-    response=LetterCounts,
-    summary="Count the dead letters of all crawls",
-    openapi_extra=described({"total": 15, "outcomes": {"timeout": 12, "5xx": 3}}),
+@router.on(
+    "GET /counts",
+    "Count the dead letters of all crawls",
+    Scope.CRAWLS_READ,
+    LetterCounts,
+    {"total": 15, "outcomes": {"timeout": 12, "5xx": 3}},
+    name="count",
 )
 def count_letters(request: ApiRequest, chosen: Annotated[LetterFilters, Query()]) -> dict[str, Any]:
     """By their outcome, with the filters of the list."""
@@ -105,16 +105,14 @@ def count_letters(request: ApiRequest, chosen: Annotated[LetterFilters, Query()]
     return {"total": sum(outcomes.values()), "outcomes": outcomes}
 
 
-@router.post(
-    "/retry",
-    operation_id="dead_letters_retry",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=RetriedLetters,
-    summary="Retry dead letters of all crawls",
-    openapi_extra=described(
-        {"sent": 15, "crawls": 2, "more": False, "message": "15 pages of 2 crawls queued for retry."},
-        sends={"outcome": "timeout", "since": "2026-11-21T00:00:00Z"},
-    ),
+@router.on(
+    "POST /retry",
+    "Retry dead letters of all crawls",
+    Scope.CRAWLS_WRITE,
+    RetriedLetters,
+    {"sent": 15, "crawls": 2, "more": False, "message": "15 pages of 2 crawls queued for retry."},
+    sends={"outcome": "timeout", "since": "2026-11-21T00:00:00Z"},
+    name="retry",
 )
 def retry_letters(request: ApiRequest, body: LettersToRetry) -> dict[str, Any]:
     """Of the crawls that you control. A crawl that was over runs again. Up to 20,000 pages of 100 crawls in a call;

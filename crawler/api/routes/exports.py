@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpResponse, StreamingHttpResponse
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import Field
 
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, page_named
-from crawler.api.openapi import described
+from crawler.api.openapi import Operations
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
@@ -34,7 +34,7 @@ PAGE_CONTENTS = {
     "application/pdf": {"example": "the page as a PDF"},
 }
 
-content_router = Router(tags=["pages"])
+content_router = Operations("content", tag="pages")
 
 
 class Form(StrEnum):
@@ -48,12 +48,11 @@ class Form(StrEnum):
     PDF = content_formats.PDF
 
 
-@content_router.get(
-    "/{uuid:crawl_id}/pages/{page_id}/content/{form}",
-    operation_id="content_get_content",
-    auth=needs(Scope.CRAWLS_READ),
-    summary="Get a page's content",
-    openapi_extra={"responses": {200: {"content": PAGE_CONTENTS}}},
+@content_router.on(
+    "GET /{uuid:crawl_id}/pages/{page_id}/content/{form}",
+    "Get a page's content",
+    Scope.CRAWLS_READ,
+    content=PAGE_CONTENTS,
 )
 def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form) -> HttpResponse:
     """`html`, `text` and `markdown` as plain text in UTF-8, `warc`, `screenshot` and `pdf` as they are. The crawl must
@@ -109,7 +108,7 @@ CONTENTS = {
 }
 """The response by format."""
 
-router = Router(tags=["exports"])
+router = Operations("exports")
 
 
 class Export(Schema):
@@ -135,27 +134,14 @@ EXAMPLE = {
 }
 
 
-@router.get(
-    "/{uuid:crawl_id}/exports",
-    operation_id="exports_list_exports",
-    auth=needs(Scope.CRAWLS_READ),
-    response=Exports,
-    summary="List export formats",
-    openapi_extra=described({"items": [EXAMPLE]}),
-)
+@router.on("GET /{uuid:crawl_id}/exports", "List export formats", Scope.CRAWLS_READ, Exports, {"items": [EXAMPLE]})
 def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The formats of this crawl, each with its address."""
     crawl = crawl_named(request, crawl_id)
     return {"items": [_shown(crawl, key, made) for key, made in formats_for(crawl).items()]}
 
 
-@router.get(
-    "/{uuid:crawl_id}/exports/{export_format}",
-    operation_id="exports_get_export",
-    auth=needs(Scope.CRAWLS_READ),
-    summary="Export the pages",
-    openapi_extra={"responses": {200: {"content": CONTENTS}}},
-)
+@router.on("GET /{uuid:crawl_id}/exports/{export_format}", "Export the pages", Scope.CRAWLS_READ, content=CONTENTS)
 def get_export(
     request: ApiRequest,
     crawl_id: UUID,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ninja import Router, Schema
+from ninja import Schema
 from pydantic import Field
 
 from crawler.accounts.slow_calls import slow_call
-from crawler.api.callers import ApiRequest, needs
-from crawler.api.openapi import described
+from crawler.api.callers import ApiRequest
+from crawler.api.openapi import Operations
 from crawler.api.routes.crawls import sealed_for
 from crawler.api.schemas.start import PreviewRequest
 from crawler.core.access.permissions import Scope
@@ -17,7 +17,7 @@ from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import parse_user_url
 from crawler.fetcher.preview import preview
 
-router = Router(tags=["extraction"])
+router = Operations("extraction")
 
 
 class ExtractedField(Schema):
@@ -42,14 +42,7 @@ EXAMPLE = {
 }
 
 
-@router.post(
-    "/preview",
-    operation_id="extraction_try_rules",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=PreviewResult,
-    summary="Try extraction rules",
-    openapi_extra=described(EXAMPLE, sends=SENDS),
-)
+@router.on("POST /preview", "Try extraction rules", Scope.CRAWLS_WRITE, PreviewResult, EXAMPLE, sends=SENDS)
 def try_rules(request: ApiRequest, body: PreviewRequest) -> dict[str, Any]:
     """The page is requested once, as a crawl with these options would request it; nothing is stored. One test or
     preview at a time."""

@@ -7,13 +7,13 @@ from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
-from ninja import Router, Schema
+from ninja import Schema
 from pydantic import ConfigDict, Field
 from redis.exceptions import RedisError
 
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named
-from crawler.api.openapi import described
+from crawler.api.openapi import Operations
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.errors import ServiceDown
 from crawler.core.extraction.rules import FieldRule, rules_of
@@ -21,7 +21,7 @@ from crawler.crawls import kept_extraction
 from crawler.models import KeptExtraction
 from crawler.reports import text
 
-router = Router(tags=["extraction"])
+router = Operations("extraction")
 
 
 class ExtractionRules(Schema):
@@ -52,13 +52,14 @@ EXAMPLE = {
 }
 
 
-@router.post(
-    "/{uuid:crawl_id}/extract",
-    operation_id="extraction_read_kept",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=ExtractionProgress,
-    summary="Extract fields again",
-    openapi_extra=described(EXAMPLE, sends={"fields": [{"name": "price", "selector": ".price", "type": "number"}]}),
+@router.on(
+    "POST /{uuid:crawl_id}/extract",
+    "Extract fields again",
+    Scope.CRAWLS_WRITE,
+    ExtractionProgress,
+    EXAMPLE,
+    sends={"fields": [{"name": "price", "selector": ".price", "type": "number"}]},
+    name="read_kept",
 )
 def begin(request: ApiRequest, crawl_id: UUID, body: ExtractionRules | None = None) -> dict[str, Any]:
     """A job reads the kept HTML of all pages, without asking the site; GET says how far it is. An extraction by the
@@ -70,13 +71,13 @@ def begin(request: ApiRequest, crawl_id: UUID, body: ExtractionRules | None = No
     return _shown(begun)
 
 
-@router.get(
-    "/{uuid:crawl_id}/extract",
-    operation_id="extraction_get_kept",
-    auth=needs(Scope.CRAWLS_READ),
-    response=ExtractionProgress,
-    summary="Get how far that is",
-    openapi_extra=described(EXAMPLE),
+@router.on(
+    "GET /{uuid:crawl_id}/extract",
+    "Get how far that is",
+    Scope.CRAWLS_READ,
+    ExtractionProgress,
+    EXAMPLE,
+    name="get_kept",
 )
 def progress(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Of the last extraction from kept HTML; zeros if there was none."""

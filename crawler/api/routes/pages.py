@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
-from ninja import Query, Router
+from ninja import Query
 
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, page_named
-from crawler.api.openapi import described
+from crawler.api.openapi import Operations
 from crawler.api.paging import Cursor, Limit, by_id, by_order, by_position
 from crawler.api.routes.exports import TableFormat, contents_of
 from crawler.api.schemas import crawl as trap_schemas
@@ -32,17 +32,10 @@ from crawler.reports.page_detail import path_to, redirects_of
 PAGES_EXAMPLE = {"items": [shapes.EXAMPLE], "next": f"{ROOT}/.../pages?cursor=NDcxMQ"}
 
 
-router = Router(tags=["pages"])
+router = Operations("pages")
 
 
-@router.get(
-    "/{uuid:crawl_id}/pages",
-    operation_id="pages_list_pages",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.PageList,
-    summary="List pages",
-    openapi_extra=described(PAGES_EXAMPLE),
-)
+@router.on("GET /{uuid:crawl_id}/pages", "List pages", Scope.CRAWLS_READ, shapes.PageList, PAGES_EXAMPLE)
 def list_pages(
     request: ApiRequest,
     crawl_id: UUID,
@@ -55,12 +48,11 @@ def list_pages(
     return by_order(request, lambda after: chosen.pages(crawl, after), cursor, limit, shapes.lines_of)
 
 
-@router.get(
-    "/{uuid:crawl_id}/pages/exports/{export_format}",
-    operation_id="pages_export_pages",
-    auth=needs(Scope.CRAWLS_READ),
-    summary="Export chosen pages",
-    openapi_extra={"responses": {200: {"content": contents_of(KEYS, shapes.ROW_EXAMPLE)}}},
+@router.on(
+    "GET /{uuid:crawl_id}/pages/exports/{export_format}",
+    "Export chosen pages",
+    Scope.CRAWLS_READ,
+    content=contents_of(KEYS, shapes.ROW_EXAMPLE),
 )
 def export_pages(
     request: ApiRequest, crawl_id: UUID, export_format: TableFormat, chosen: Annotated[PageFilters, Query()]
@@ -73,39 +65,32 @@ def export_pages(
     return StreamingHttpResponse(pieces, content_type=made.media_type, headers=headers)
 
 
-@router.get(
-    "/{uuid:crawl_id}/dead-letters",
-    operation_id="pages_list_dead_letters",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.PageList,
-    summary="List dead letters",
-    openapi_extra=described({"items": [{**shapes.EXAMPLE, "outcome": "timeout", "given_up": True}], "next": None}),
+@router.on(
+    "GET /{uuid:crawl_id}/dead-letters",
+    "List dead letters",
+    Scope.CRAWLS_READ,
+    shapes.PageList,
+    {"items": [{**shapes.EXAMPLE, "outcome": "timeout", "given_up": True}], "next": None},
 )
 def list_dead_letters(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
     """Failed pages that another attempt might fetch; `retry-failed` retries them."""
     return by_id(request, dead_letters(crawl_named(request, crawl_id)), cursor, limit, shapes.lines_of)
 
 
-@router.get(
-    "/{uuid:crawl_id}/orphans",
-    operation_id="pages_list_orphans",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.PageList,
-    summary="List orphans",
-    openapi_extra=described({"items": [{**shapes.EXAMPLE, "in_sitemap": True, "linked": False}], "next": None}),
+@router.on(
+    "GET /{uuid:crawl_id}/orphans",
+    "List orphans",
+    Scope.CRAWLS_READ,
+    shapes.PageList,
+    {"items": [{**shapes.EXAMPLE, "in_sitemap": True, "linked": False}], "next": None},
 )
 def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
     """Pages that a sitemap names and no other page links to."""
     return by_id(request, orphans(crawl_named(request, crawl_id)), cursor, limit, shapes.lines_of)
 
 
-@router.get(
-    "/{uuid:crawl_id}/pages/{page_id}",
-    operation_id="pages_get_page",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.PageDetail,
-    summary="Look at a page",
-    openapi_extra=described(shapes.WHOLE_EXAMPLE),
+@router.on(
+    "GET /{uuid:crawl_id}/pages/{page_id}", "Look at a page", Scope.CRAWLS_READ, shapes.PageDetail, shapes.WHOLE_EXAMPLE
 )
 def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
     """With headers and metadata."""
@@ -113,27 +98,24 @@ def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, 
     return shapes.whole_of(page, f"{ROOT}/{crawl_id}/pages/{page.pk}")
 
 
-@router.get(
-    "/{uuid:crawl_id}/pages/{page_id}/links-out",
-    operation_id="pages_list_links_out",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.LinksOut,
-    summary="List a page's links",
-    openapi_extra=described(
-        {
-            "items": [
-                {
-                    "url": "https://example.com/a",
-                    "text": "A",
-                    "rel": "",
-                    "page": 4712,
-                    "http_status": 404,
-                    "outcome": "4xx",
-                }
-            ],
-            "next": None,
-        }
-    ),
+@router.on(
+    "GET /{uuid:crawl_id}/pages/{page_id}/links-out",
+    "List a page's links",
+    Scope.CRAWLS_READ,
+    shapes.LinksOut,
+    {
+        "items": [
+            {
+                "url": "https://example.com/a",
+                "text": "A",
+                "rel": "",
+                "page": 4712,
+                "http_status": 404,
+                "outcome": "4xx",
+            }
+        ],
+        "next": None,
+    },
 )
 def list_links_out(
     request: ApiRequest, crawl_id: UUID, page_id: PageId, cursor: Cursor = None, limit: Limit = 100
@@ -147,13 +129,12 @@ def list_links_out(
     return {**listed, "items": _with_targets(crawl, listed["items"])}
 
 
-@router.get(
-    "/{uuid:crawl_id}/pages/{page_id}/links-in",
-    operation_id="pages_list_links_in",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.LinksIn,
-    summary="List links to a page",
-    openapi_extra=described({"items": [{"page": "https://example.com/", "text": "A", "rel": ""}], "next": None}),
+@router.on(
+    "GET /{uuid:crawl_id}/pages/{page_id}/links-in",
+    "List links to a page",
+    Scope.CRAWLS_READ,
+    shapes.LinksIn,
+    {"items": [{"page": "https://example.com/", "text": "A", "rel": ""}], "next": None},
 )
 def list_links_in(
     request: ApiRequest, crawl_id: UUID, page_id: PageId, cursor: Cursor = None, limit: Limit = 100
@@ -168,13 +149,13 @@ def list_links_in(
     return by_position(request, links, cursor, limit)
 
 
-@router.get(
-    "/{uuid:crawl_id}/pages/{page_id}/ways",
-    operation_id="pages_get_ways",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.PagePaths,
-    summary="See how a page was found",
-    openapi_extra=described(shapes.WAYS_EXAMPLE),
+@router.on(
+    "GET /{uuid:crawl_id}/pages/{page_id}/ways",
+    "See how a page was found",
+    Scope.CRAWLS_READ,
+    shapes.PagePaths,
+    shapes.WAYS_EXAMPLE,
+    name="get_ways",
 )
 def get_page_paths(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
     """The path from a start URL, the redirects from the page, and those to it."""
@@ -200,16 +181,15 @@ def _with_target(link: link_codec.Link, target: Page | None) -> dict[str, Any]:
 
 MAX_TRAPS = 200  # in one response; a crawl with more needs other rules
 
-trap_router = Router(tags=["traps"])
+trap_router = Operations("traps")
 
 
-@trap_router.get(
-    "/{uuid:crawl_id}/traps",
-    operation_id="traps_list_traps",
-    auth=needs(Scope.CRAWLS_READ),
-    response=trap_schemas.Traps,
-    summary="List traps",
-    openapi_extra=described({"items": [trap_schemas.TRAP_EXAMPLE]}),
+@trap_router.on(
+    "GET /{uuid:crawl_id}/traps",
+    "List traps",
+    Scope.CRAWLS_READ,
+    trap_schemas.Traps,
+    {"items": [trap_schemas.TRAP_EXAMPLE]},
 )
 def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Endless series of pages in quarantine, those with the most pages first; 200 at most."""
@@ -217,21 +197,18 @@ def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return {"items": [trap_schemas.trap_of(caught) for caught in traps.traps_of(crawl, MAX_TRAPS)]}
 
 
-@trap_router.post(
-    "/{uuid:crawl_id}/traps/release",
-    operation_id="traps_release_traps",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=trap_schemas.TrapRelease,
-    summary="Release traps",
-    openapi_extra=described(
-        {
-            "traps": 1,
-            "pages": 200,
-            "left_out": 0,
-            "message": "Released: 1 trap with 200 pages; they will be requested now.",
-        },
-        sends={"traps": [3]},
-    ),
+@trap_router.on(
+    "POST /{uuid:crawl_id}/traps/release",
+    "Release traps",
+    Scope.CRAWLS_WRITE,
+    trap_schemas.TrapRelease,
+    {
+        "traps": 1,
+        "pages": 200,
+        "left_out": 0,
+        "message": "Released: 1 trap with 200 pages; they will be requested now.",
+    },
+    sends={"traps": [3]},
 )
 def release_traps(request: ApiRequest, crawl_id: UUID, body: trap_schemas.Release | None = None) -> dict[str, Any]:
     """Fetch the pages of these traps, or of all."""

@@ -14,13 +14,12 @@ from uuid import UUID
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from ninja import Router
 
 from crawler import clock
 from crawler.accounts.permissions import sees_addresses
-from crawler.api.callers import ApiRequest, needs, recheck_caller
+from crawler.api.callers import ApiRequest, recheck_caller
 from crawler.api.lookups import crawl_named, crawl_watched
-from crawler.api.openapi import described
+from crawler.api.openapi import Operations
 from crawler.api.problems import Problem
 from crawler.api.schemas import progress as shapes
 from crawler.api.schemas.crawl import Progress
@@ -53,16 +52,15 @@ event: finished
 data: {"state":"finished","discovered":120,"fetched":118,"failed":2}
 """
 
-event_router = Router(tags=["crawls"])
+event_router = Operations("events", tag="crawls")
 _places = BoundedSemaphore(MAX_STREAMS)
 
 
-@event_router.get(
-    "/{uuid:crawl_id}/events",
-    operation_id="events_follow",
-    auth=needs(Scope.CRAWLS_READ),
-    summary="Follow a crawl",
-    openapi_extra=described(EXAMPLE, media_type="text/event-stream"),
+@event_router.on(
+    "GET /{uuid:crawl_id}/events",
+    "Follow a crawl",
+    Scope.CRAWLS_READ,
+    content={"text/event-stream": {"example": EXAMPLE}},
 )
 def follow(request: ApiRequest, crawl_id: UUID) -> HttpResponseBase:
     """Server-sent events: `state` when it changes, `progress` in every second with a change, `finished` with the
@@ -139,30 +137,22 @@ def _seen(request: ApiRequest, crawl_id: UUID) -> ProgressState:
     )
 
 
-router = Router(tags=["crawls"])
+router = Operations("figures", tag="crawls")
 
 
-@router.get(
-    "/{uuid:crawl_id}/figures",
-    operation_id="figures_get_figures",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.Figures,
-    summary="Get the figures",
-    openapi_extra=described(shapes.EXAMPLE),
-)
+@router.on("GET /{uuid:crawl_id}/figures", "Get the figures", Scope.CRAWLS_READ, shapes.Figures, shapes.EXAMPLE)
 def get_figures(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """While a crawl runs, depths and hosts are counted at intervals; `counted_at` says when."""
     crawl = crawl_named(request, crawl_id)
     return shapes.figures_of(crawl, breakdown(crawl, clock.epoch_seconds()))
 
 
-@router.get(
-    "/{uuid:crawl_id}/queue",
-    operation_id="figures_get_queue",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.QueueShown,
-    summary="Get the figures of the queue",
-    openapi_extra=described(shapes.QUEUE_EXAMPLE),
+@router.on(
+    "GET /{uuid:crawl_id}/queue",
+    "Get the figures of the queue",
+    Scope.CRAWLS_READ,
+    shapes.QueueShown,
+    shapes.QUEUE_EXAMPLE,
 )
 def get_queue(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Pages in and out a minute, dead letters, and the age of the oldest page that is due."""

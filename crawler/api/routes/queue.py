@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 from uuid import UUID
 
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from crawler import clock
 from crawler.accounts.permissions import namer
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named
-from crawler.api.openapi import described
+from crawler.api.openapi import Operations
 from crawler.api.paging import RowId
 from crawler.api.schemas.page import PageFilters
 from crawler.core.access.permissions import Right, Scope
@@ -24,7 +24,7 @@ from crawler.manager.add import add, ask_again
 from crawler.models import Crawl
 from crawler.reports import adding
 
-router = Router(tags=["crawls"])
+router = Operations("queue", tag="crawls")
 
 
 class QueuePlacement(Schema):
@@ -124,19 +124,16 @@ ADDED_EXAMPLE = {
 }
 
 
-@router.post(
-    "/{uuid:crawl_id}/urls",
-    operation_id="queue_add_pages",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=AddedPages,
-    summary="Add pages",
-    openapi_extra=described(
-        ADDED_EXAMPLE,
-        sends={
-            "urls": [{"url": "https://example.com/new", "priority": 9, "customer": "4711"}, "https://example.net/"],
-            "delay": 60,
-        },
-    ),
+@router.on(
+    "POST /{uuid:crawl_id}/urls",
+    "Add pages",
+    Scope.CRAWLS_WRITE,
+    AddedPages,
+    ADDED_EXAMPLE,
+    sends={
+        "urls": [{"url": "https://example.com/new", "priority": 9, "customer": "4711"}, "https://example.net/"],
+        "delay": 60,
+    },
 )
 def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str, Any]:
     """All in one transaction. A page that is open already gets the time and priority that are sent. A crawl that was
@@ -145,21 +142,19 @@ def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str
     return shown(add(crawl.id, body.pages(), by=namer(request.user, crawl), again=body.again))
 
 
-@router.post(
-    "/{uuid:crawl_id}/again",
-    operation_id="queue_ask_again",
-    auth=needs(Scope.CRAWLS_WRITE),
-    response=AskedPages,
-    summary="Request pages again",
-    openapi_extra=described(
-        {
-            "again": 2,
-            "left": 0,
-            "reopened": True,
-            "message": "Asked for again: 2 pages. The crawl was over and runs again.",
-        },
-        sends={"pages": [4711, 4712]},
-    ),
+@router.on(
+    "POST /{uuid:crawl_id}/again",
+    "Request pages again",
+    Scope.CRAWLS_WRITE,
+    AskedPages,
+    {
+        "again": 2,
+        "left": 0,
+        "reopened": True,
+        "message": "Asked for again: 2 pages. The crawl was over and runs again.",
+    },
+    sends={"pages": [4711, 4712]},
+    name="ask_again",
 )
 def again(
     request: ApiRequest, crawl_id: UUID, body: PagesAgain, chosen: Annotated[PageFilters, Query()]

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
-from ninja import Query, Router
+from ninja import Query
 
 from crawler.accounts.permissions import visible_crawls
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named
-from crawler.api.openapi import described
+from crawler.api.openapi import Operations
 from crawler.api.paging import Cursor, Limit
 from crawler.api.problems import Problem
 from crawler.api.routes.exports import TableFormat, contents_of, download
@@ -26,16 +26,11 @@ from crawler.reports.catalogue.report import Report, RowList
 from crawler.reports.comparison import CHANGES_BY_SLUG, Change, ChangedPages, changes_between
 from crawler.reports.graph import graph_of
 
-graph_router = Router(tags=["crawls"])
+graph_router = Operations("graph", tag="crawls")
 
 
-@graph_router.get(
-    "/{uuid:crawl_id}/graph",
-    operation_id="graph_get_graph",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.SiteGraph,
-    summary="Get the site graph",
-    openapi_extra=described(shapes.GRAPH_EXAMPLE),
+@graph_router.on(
+    "GET /{uuid:crawl_id}/graph", "Get the site graph", Scope.CRAWLS_READ, shapes.SiteGraph, shapes.GRAPH_EXAMPLE
 )
 def get_graph(
     request: ApiRequest,
@@ -52,16 +47,15 @@ CONTENTS = contents_of(
     ("https://example.com/gone", "404", "https://example.com/", "Gone", ""),
 )
 
-router = Router(tags=["reports"])
+router = Operations("reports")
 
 
-@router.get(
-    "/{uuid:crawl_id}/reports",
-    operation_id="reports_list_reports",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.Reports,
-    summary="List reports",
-    openapi_extra=described({"items": [shapes.ENTRY_EXAMPLE], "is_counting": False}),
+@router.on(
+    "GET /{uuid:crawl_id}/reports",
+    "List reports",
+    Scope.CRAWLS_READ,
+    shapes.Reports,
+    {"items": [shapes.ENTRY_EXAMPLE], "is_counting": False},
 )
 def list_reports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Each with its number; null while it is being counted, which can take long for a large crawl."""
@@ -71,13 +65,8 @@ def list_reports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return {"items": items, "is_counting": any(item["number"] is None and not item["lacking"] for item in items)}
 
 
-@router.get(
-    "/{uuid:crawl_id}/reports/{slug}",
-    operation_id="reports_get_report",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.ReportWhole,
-    summary="Get a report",
-    openapi_extra=described(shapes.REPORT_EXAMPLE),
+@router.on(
+    "GET /{uuid:crawl_id}/reports/{slug}", "Get a report", Scope.CRAWLS_READ, shapes.ReportWhole, shapes.REPORT_EXAMPLE
 )
 def get_report(
     request: ApiRequest, crawl_id: UUID, slug: str, cursor: Cursor = None, limit: Limit = 100
@@ -90,13 +79,12 @@ def get_report(
     return shapes.entry_of(crawl, report, number) | table_of(request, report.columns, lines.__getitem__, cursor, limit)
 
 
-@router.get(
-    "/{uuid:crawl_id}/reports/{slug}/lines",
-    operation_id="reports_get_report_part",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.ReportPart,
-    summary="Open a line of a report",
-    openapi_extra=described(shapes.PART_EXAMPLE),
+@router.on(
+    "GET /{uuid:crawl_id}/reports/{slug}/lines",
+    "Open a line of a report",
+    Scope.CRAWLS_READ,
+    shapes.ReportPart,
+    shapes.PART_EXAMPLE,
 )
 def get_report_part(
     request: ApiRequest,
@@ -114,12 +102,11 @@ def get_report_part(
     return {"title": part.title, **table_of(request, part.columns, part.lines.__getitem__, cursor, limit)}
 
 
-@router.get(
-    "/{uuid:crawl_id}/reports/{slug}/exports/{export_format}",
-    operation_id="reports_export_report",
-    auth=needs(Scope.CRAWLS_READ),
-    summary="Export a report",
-    openapi_extra={"responses": {200: {"content": CONTENTS}}},
+@router.on(
+    "GET /{uuid:crawl_id}/reports/{slug}/exports/{export_format}",
+    "Export a report",
+    Scope.CRAWLS_READ,
+    content=CONTENTS,
 )
 def export_report(request: ApiRequest, crawl_id: UUID, slug: str, export_format: TableFormat) -> StreamingHttpResponse:
     """The whole report with the parts of its lines, streamed."""
@@ -139,16 +126,15 @@ COMPARISON_CONTENTS = contents_of(
     [column.name for column in CHANGES_BY_SLUG["gone"].columns], ("https://example.com/gone", "404", "Not found")
 )
 
-comparison_router = Router(tags=["comparisons"])
+comparison_router = Operations("comparisons")
 
 
-@comparison_router.get(
-    "/{uuid:crawl_id}/comparisons",
-    operation_id="comparisons_list_comparable",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.Comparable,
-    summary="List crawls to compare with",
-    openapi_extra=described(shapes.COMPARABLE_EXAMPLE),
+@comparison_router.on(
+    "GET /{uuid:crawl_id}/comparisons",
+    "List crawls to compare with",
+    Scope.CRAWLS_READ,
+    shapes.Comparable,
+    shapes.COMPARABLE_EXAMPLE,
 )
 def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The previous run first, then others with the same start URLs, newest first. Any other crawl can be compared,
@@ -157,26 +143,24 @@ def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return {"items": [line_of(other) for other in comparison.comparable(crawl, visible_crawls(request.user))]}
 
 
-@comparison_router.get(
-    "/{uuid:crawl_id}/comparisons/{uuid:other_id}",
-    operation_id="comparisons_get_comparison",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.Comparison,
-    summary="Compare two crawls",
-    openapi_extra=described(shapes.COMPARISON_EXAMPLE),
+@comparison_router.on(
+    "GET /{uuid:crawl_id}/comparisons/{uuid:other_id}",
+    "Compare two crawls",
+    Scope.CRAWLS_READ,
+    shapes.Comparison,
+    shapes.COMPARISON_EXAMPLE,
 )
 def get_comparison(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> dict[str, Any]:
     """The numbers of new, removed and changed pages since the other crawl, which counts as the earlier one."""
     return shapes.comparison_of(*_sides(request, crawl_id, other_id))
 
 
-@comparison_router.get(
-    "/{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}",
-    operation_id="comparisons_get_change",
-    auth=needs(Scope.CRAWLS_READ),
-    response=shapes.ChangeWhole,
-    summary="List pages that differ",
-    openapi_extra=described(shapes.CHANGE_EXAMPLE),
+@comparison_router.on(
+    "GET /{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}",
+    "List pages that differ",
+    Scope.CRAWLS_READ,
+    shapes.ChangeWhole,
+    shapes.CHANGE_EXAMPLE,
 )
 def get_change(
     request: ApiRequest, crawl_id: UUID, other_id: UUID, change: str, cursor: Cursor = None, limit: Limit = 100
@@ -188,12 +172,11 @@ def get_change(
     return shapes.compared_entry_of(crawl, other, named, number) | table
 
 
-@comparison_router.get(
-    "/{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}/exports/{export_format}",
-    operation_id="comparisons_export_change",
-    auth=needs(Scope.CRAWLS_READ),
-    summary="Export pages that differ",
-    openapi_extra={"responses": {200: {"content": COMPARISON_CONTENTS}}},
+@comparison_router.on(
+    "GET /{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}/exports/{export_format}",
+    "Export pages that differ",
+    Scope.CRAWLS_READ,
+    content=COMPARISON_CONTENTS,
 )
 def export_change(
     request: ApiRequest, crawl_id: UUID, other_id: UUID, change: str, export_format: TableFormat

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ninja import Router
-
 from crawler.accounts.permissions import visible_crawls
-from crawler.api.callers import ApiRequest, needs
-from crawler.api.openapi import described
+from crawler.api.callers import ApiRequest
+from crawler.api.openapi import Operations
 from crawler.api.schemas import scale as shapes
 from crawler.core.access.permissions import Scope
 from crawler.frontier.autoscalers import note_autoscaler_of_api
 from crawler.queueing import queues
 from crawler.reports import scale
 
-router = Router(tags=["workers"])
+router = Operations("workers")
 
 
-@router.get(
-    "",
-    operation_id="workers_get_scale",
-    auth=needs(Scope.SCALE_READ),
-    response=shapes.Scale,
-    summary="Ask how many workers would be useful",
-    openapi_extra=described(shapes.EXAMPLE),
-)
+@router.on("GET", "Ask how many workers would be useful", Scope.SCALE_READ, shapes.Scale, shapes.EXAMPLE)
 def get_scale(request: ApiRequest) -> dict[str, Any]:
     """Over all crawls of this installation. Crawls you may not see are in the figure and in one line, without names.
 

@@ -6,13 +6,13 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from ninja import Router, Schema, Status
+from ninja import Schema, Status
 
 from crawler.accounts.permissions import sees_addresses, visible_schedules
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import created, made_before, schedule_named, switched
-from crawler.api.openapi import SCHEDULE_ID, described
+from crawler.api.openapi import SCHEDULE_ID, Operations
 from crawler.api.paging import Cursor, Limit, by_position
 from crawler.api.routes.crawls import sealed_for
 from crawler.api.schemas import start as shapes
@@ -23,7 +23,7 @@ from crawler.models import Schedule
 
 ROOT = "/api/v1/schedules"
 
-router = Router(tags=["schedules"])
+router = Operations("schedules")
 
 
 class ScheduleStateChange(Schema):
@@ -34,14 +34,7 @@ class ScheduleStateChange(Schema):
     moved: bool
 
 
-@router.get(
-    "",
-    operation_id="schedules_list_schedules",
-    auth=needs(Scope.SCHEDULES_READ),
-    response=shapes.Schedules,
-    summary="List schedules",
-    openapi_extra=described({"items": [shapes.EXAMPLE], "next": None}),
-)
+@router.on("GET", "List schedules", Scope.SCHEDULES_READ, shapes.Schedules, {"items": [shapes.EXAMPLE], "next": None})
 def list_schedules(
     request: ApiRequest,
     cursor: Cursor = None,
@@ -53,15 +46,14 @@ def list_schedules(
     return {**listed, "items": [_shown(request, schedule) for schedule in listed["items"]]}
 
 
-@router.post(
-    "",
-    operation_id="schedules_create_schedule",
-    auth=needs(Scope.SCHEDULES_WRITE),
-    response={201: shapes.ScheduleDetail},
-    summary="Make a schedule",
-    openapi_extra=described(
-        shapes.EXAMPLE, status=201, sends={"start_urls": ["https://example.com/"], "rule": "every 6h", "max_pages": 500}
-    ),
+@router.on(
+    "POST",
+    "Make a schedule",
+    Scope.SCHEDULES_WRITE,
+    shapes.ScheduleDetail,
+    shapes.EXAMPLE,
+    sends={"start_urls": ["https://example.com/"], "rule": "every 6h", "max_pages": 500},
+    status=201,
 )
 def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResponse) -> Status[dict[str, Any]]:
     """Its first run begins at its first time. To begin at once, start a crawl with `schedule`."""
@@ -69,25 +61,17 @@ def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResp
     return created(request, response, f"{ROOT}/{schedule.id}", _shown(request, schedule))
 
 
-@router.get(
-    "/{uuid:schedule_id}",
-    operation_id="schedules_get_schedule",
-    auth=needs(Scope.SCHEDULES_READ),
-    response=shapes.ScheduleDetail,
-    summary="Look at a schedule",
-    openapi_extra=described(shapes.EXAMPLE),
-)
+@router.on("GET /{uuid:schedule_id}", "Look at a schedule", Scope.SCHEDULES_READ, shapes.ScheduleDetail, shapes.EXAMPLE)
 def get_schedule(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     return _shown(request, schedule_named(request, schedule_id))
 
 
-@router.post(
-    "/{uuid:schedule_id}/pause",
-    operation_id="schedules_pause",
-    auth=needs(Scope.SCHEDULES_WRITE),
-    response=ScheduleStateChange,
-    summary="Pause a schedule",
-    openapi_extra=described({"id": SCHEDULE_ID, "enabled": False, "moved": True}),
+@router.on(
+    "POST /{uuid:schedule_id}/pause",
+    "Pause a schedule",
+    Scope.SCHEDULES_WRITE,
+    ScheduleStateChange,
+    {"id": SCHEDULE_ID, "enabled": False, "moved": True},
 )
 def pause(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     """No further run begins until it is resumed."""
@@ -95,13 +79,12 @@ def pause(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     return switched(schedule, on=False, moved=pause_schedule(schedule.id))
 
 
-@router.post(
-    "/{uuid:schedule_id}/resume",
-    operation_id="schedules_resume",
-    auth=needs(Scope.SCHEDULES_WRITE),
-    response=ScheduleStateChange,
-    summary="Resume a schedule",
-    openapi_extra=described({"id": SCHEDULE_ID, "enabled": True, "moved": True}),
+@router.on(
+    "POST /{uuid:schedule_id}/resume",
+    "Resume a schedule",
+    Scope.SCHEDULES_WRITE,
+    ScheduleStateChange,
+    {"id": SCHEDULE_ID, "enabled": True, "moved": True},
 )
 def resume(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     """Runs begin again, from the next time on."""
@@ -109,14 +92,7 @@ def resume(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     return switched(schedule, on=True, moved=resume_schedule(schedule.id))
 
 
-@router.delete(
-    "/{uuid:schedule_id}",
-    operation_id="schedules_delete_schedule",
-    auth=needs(Scope.SCHEDULES_WRITE),
-    response={204: None},
-    summary="Remove a schedule",
-    openapi_extra=described(status=204),
-)
+@router.on("DELETE /{uuid:schedule_id}", "Remove a schedule", Scope.SCHEDULES_WRITE, status=204)
 def delete_schedule(request: ApiRequest, schedule_id: UUID) -> Status[None]:
     """The crawls it started are kept."""
     remove_schedule(schedule_named(request, schedule_id, Right.OWN).id)

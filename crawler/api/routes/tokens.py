@@ -5,38 +5,35 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from ninja import Path, Router, Status
+from ninja import Path, Status
 
 from crawler import clock
 from crawler.accounts import quotas, tokens
 from crawler.accounts.permissions import groups_of
-from crawler.api.callers import ApiRequest, BearerToken, Session, needs
-from crawler.api.openapi import described
+from crawler.api.callers import ApiRequest
+from crawler.api.openapi import Operations
 from crawler.api.problems import Problem, unauthenticated
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Scope
 from crawler.core.pages.page_query import MAX_KEY
 
-router = Router(tags=["tokens"])
-me = Router(tags=["tokens"])
+router = Operations("tokens")
+me = Operations("tokens")
 
 
-@me.get(
-    "",
-    operation_id="tokens_get_me",
-    auth=[BearerToken(None), Session()],
-    response=shapes.Me,
-    summary="Ask who you are",
-    openapi_extra=described(
-        {
-            "user": "ann",
-            "superuser": False,
-            "groups": ["editors"],
-            "quota": shapes.QUOTA_EXAMPLE,
-            "scopes": shapes.EXAMPLE["scopes"],
-            "token": shapes.EXAMPLE,
-        }
-    ),
+@me.on(
+    "GET",
+    "Ask who you are",
+    None,
+    shapes.Me,
+    {
+        "user": "ann",
+        "superuser": False,
+        "groups": ["editors"],
+        "quota": shapes.QUOTA_EXAMPLE,
+        "scopes": shapes.EXAMPLE["scopes"],
+        "token": shapes.EXAMPLE,
+    },
 )
 def get_me(request: ApiRequest) -> dict[str, Any]:
     """The user the call acts for, and what it may do. Any token is enough."""
@@ -54,27 +51,13 @@ def get_me(request: ApiRequest) -> dict[str, Any]:
     }
 
 
-@router.get(
-    "",
-    operation_id="tokens_list_tokens",
-    auth=needs(Scope.TOKENS_READ),
-    response=shapes.Tokens,
-    summary="List your tokens",
-    openapi_extra=described({"items": [shapes.EXAMPLE]}),
-)
+@router.on("GET", "List your tokens", Scope.TOKENS_READ, shapes.Tokens, {"items": [shapes.EXAMPLE]})
 def list_tokens(request: ApiRequest) -> dict[str, Any]:
     """The newest first, without their secrets."""
     return {"items": [shapes.token_of(token) for token in tokens.tokens_of(request.user)]}
 
 
-@router.delete(
-    "/{token_id}",
-    operation_id="tokens_revoke_token",
-    auth=needs(Scope.TOKENS_WRITE),
-    response={204: None},
-    summary="Revoke a token",
-    openapi_extra=described(status=204),
-)
+@router.on("DELETE /{token_id}", "Revoke a token", Scope.TOKENS_WRITE, status=204)
 def revoke_token(request: ApiRequest, token_id: Annotated[int, Path(ge=0, le=MAX_KEY)]) -> Status[None]:
     """It cannot be used any more."""
     if not tokens.revoke(request.user, token_id, clock.now()):
