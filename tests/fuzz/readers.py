@@ -405,5 +405,5 @@ def read_options(data: bytes) -> None:
 
 def read_firecrawl(data: bytes) -> None:
     with suppress(Problem, ValidationError, BadInput):
-        options = schemas.options_of(CrawlRequest.model_validate(read_json(data)).asked())
+        options = schemas.options_of(CrawlRequest.model_validate(read_json(data)))
         check_options(msgspec.convert(options, CrawlOptions))

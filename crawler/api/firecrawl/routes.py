@@ -57,7 +57,7 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     _refuse_what_cannot_be(body)
     started = crawl_made_before(request)
     if started is None:
-        chosen: dict[str, Any] = {**shapes.options_of(body.asked()), webhook.KIND.option: _webhooks(body)}
+        chosen: dict[str, Any] = {**shapes.options_of(body), webhook.KIND.option: _webhooks(body)}
         started = start_crawl([body.url], CrawlOptions(**chosen), owner=request.user, crawl_id=id_to_make(request))
     other = [name for name in map(_name_of, body.scrapeOptions.formats) if name not in {"links", "markdown"}]
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -25,47 +24,29 @@ BEHIND = r"(?:[?#].*)?$"  # all that can stand behind a path
 _PARTS = re.compile(r"\\.|.", re.DOTALL)  # a character, with the backslash before it
 
 
-@dataclass(frozen=True, kw_only=True)
-class StartRequest:
-    """A crawl request of Firecrawl, with its defaults."""
-
-    url: str
-    limit: int = LIMIT
-    max_depth: int | None = None  # links in a row (Firecrawl's maxDiscoveryDepth; its maxDepth counts parts of a path)
-    include_paths: tuple[str, ...] = ()
-    exclude_paths: tuple[str, ...] = ()
-    on_full_url: bool = False
-    entire_domain: bool = False  # crawlEntireDomain, formerly allowBackwardLinks
-    subdomains: bool = False
-    skip_sitemap: bool = False
-    ignore_query: bool = False
-    delay: float = 0.0  # seconds
-    concurrency: int | None = None
-
-
-def options_of(asked: StartRequest) -> dict[str, Any]:
+def options_of(asked: CrawlRequest) -> dict[str, Any]:
     """The same as names and values of `CrawlOptions`. BadInput when the URL is none."""
     site = site_of(host_of(parse_user_url(asked.url)))
     options: dict[str, Any] = {
         "max_pages": asked.limit,
-        "max_depth": asked.max_depth,
-        "include": _patterns(asked.include_paths, asked, site),
-        "exclude": _patterns(asked.exclude_paths, asked, site),
-        "subdomains": asked.subdomains,
-        "sitemaps": not asked.skip_sitemap,
-        "path_prefixes": () if asked.entire_domain else _below(asked.url),
+        "max_depth": asked.maxDiscoveryDepth or asked.maxDepth,  # links in a row; their maxDepth counts parts of a path
+        "include": _patterns(asked.includePaths, asked, site),
+        "exclude": _patterns(asked.excludePaths, asked, site),
+        "subdomains": asked.allowSubdomains,
+        "sitemaps": not asked.ignoreSitemap and asked.sitemap != "skip",
+        "path_prefixes": () if asked.crawlEntireDomain or asked.allowBackwardLinks else _below(asked.url),
         "externals": "ignore",
         "delay": asked.delay,
     }
-    if asked.ignore_query:
+    if asked.ignoreQueryParameters:
         options["drop_parameters"] = ("*",)
-    if asked.concurrency is not None:
-        options["concurrency"] = asked.concurrency
+    if asked.maxConcurrency is not None:
+        options["concurrency"] = asked.maxConcurrency
     return options
 
 
-def _patterns(patterns: tuple[str, ...], asked: StartRequest, site: str) -> tuple[str, ...]:
-    return patterns if asked.on_full_url else tuple(of_path(pattern, site) for pattern in patterns)
+def _patterns(patterns: list[str], asked: CrawlRequest, site: str) -> tuple[str, ...]:
+    return tuple(patterns if asked.regexOnFullURL else (of_path(pattern, site) for pattern in patterns))
 
 
 def of_path(pattern: str, site: str) -> str:
@@ -173,22 +154,6 @@ class CrawlRequest(Firecrawls):
     scrapeOptions: ScrapeOptions = Field(  # noqa: N815
         default_factory=lambda: ScrapeOptions(formats=[]), description="What each page comes with."
     )
-
-    def asked(self) -> StartRequest:
-        return StartRequest(
-            url=self.url,
-            limit=self.limit,
-            max_depth=self.maxDiscoveryDepth or self.maxDepth,
-            include_paths=tuple(self.includePaths),
-            exclude_paths=tuple(self.excludePaths),
-            on_full_url=self.regexOnFullURL,
-            entire_domain=self.crawlEntireDomain or self.allowBackwardLinks,
-            subdomains=self.allowSubdomains,
-            skip_sitemap=self.ignoreSitemap or self.sitemap == "skip",
-            ignore_query=self.ignoreQueryParameters,
-            delay=self.delay,
-            concurrency=self.maxConcurrency,
-        )
 
 
 class CrawlStarted(Schema):

@@ -15,6 +15,7 @@ from crawler.api.openapi import CRAWL_ID, Operations
 from crawler.api.paging import RowId
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import StateChange, state_change_example
+from crawler.api.schemas.fields import fields_of
 from crawler.core.access.permissions import Right, Scope
 from crawler.crawls.actions import ACTIONS, Action, reply_to
 from crawler.crawls.control import keep, share
@@ -155,12 +156,7 @@ def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, A
     crawl = crawl_named(request, crawl_id, Right.OWN)
     group = group_named(request.user, body.group, crawl.group)
     changed = share(crawl, request.user, group, group_controls=body.group_controls)
-    return {
-        "id": crawl.id,
-        "group": group and group.name,
-        "group_controls": crawl.group_controls,
-        "changed": changed,
-    }
+    return fields_of(SharingChange, crawl, group=group and group.name, changed=changed)
 
 
 @sharing_router.on(

@@ -16,6 +16,7 @@ from crawler.api.lookups import crawl_named, page_named
 from crawler.api.openapi import Operations
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
+from crawler.api.schemas.fields import fields_of
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
 from crawler.core.access.permissions import Scope
 from crawler.core.pages import content_formats
@@ -160,5 +161,4 @@ def get_export(
 
 
 def _shown(crawl: Crawl, key: str, made: Format) -> dict[str, Any]:
-    said = {"format": key, "name": made.name, "about": made.about, "has_externals": made.has_externals}
-    return said | {"url": f"{ROOT}/{crawl.id}/exports/{key}"}
+    return fields_of(Export, made, format=key, url=f"{ROOT}/{crawl.id}/exports/{key}")

@@ -11,6 +11,7 @@ from crawler.accounts.slow_calls import slow_call
 from crawler.api.callers import ApiRequest
 from crawler.api.openapi import Operations
 from crawler.api.routes.crawls import sealed_for
+from crawler.api.schemas.fields import fields_of
 from crawler.api.schemas.start import PreviewRequest
 from crawler.core.access.permissions import Scope
 from crawler.core.errors import BadInput
@@ -55,8 +56,7 @@ def try_rules(request: ApiRequest, body: PreviewRequest) -> dict[str, Any]:
             allow_private=body.private_allowed(request.user),
             sealed=sealed_for(request, body, options, start_urls),
         )
-    fields = [{"name": row.name, "value": row.value, "note": row.note} for row in tried.rows]
-    return {"url": tried.url, "trouble": tried.trouble, "fields": fields}
+    return fields_of(PreviewResult, tried, fields=[fields_of(ExtractedField, row) for row in tried.rows])
 
 
 def _page(typed: str) -> str:

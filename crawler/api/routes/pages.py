@@ -17,6 +17,7 @@ from crawler.api.routes.exports import TableFormat, contents_of
 from crawler.api.schemas import crawl as trap_schemas
 from crawler.api.schemas import page as shapes
 from crawler.api.schemas.crawl import ROOT
+from crawler.api.schemas.fields import fields_of
 from crawler.api.schemas.page import PageFilters, PageId
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.html import link_codec
@@ -214,4 +215,4 @@ def release_traps(request: ApiRequest, crawl_id: UUID, body: trap_schemas.Releas
     """Fetch the pages of these traps, or of all."""
     done = release(crawl_named(request, crawl_id, Right.CONTROL).id, body.traps if body else None)
     message = traps.to_release(done.traps, done.pages, done.left_out).line
-    return {"traps": done.traps, "pages": done.pages, "left_out": done.left_out, "message": message}
+    return fields_of(trap_schemas.TrapRelease, done, message=message)

@@ -15,10 +15,11 @@ from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named
 from crawler.api.openapi import Operations
 from crawler.api.paging import RowId
+from crawler.api.schemas.fields import fields_of
 from crawler.api.schemas.page import PageFilters
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.errors import BadInput
-from crawler.core.pages.placement import MAX_URLS, Added, Placement, placed
+from crawler.core.pages.placement import MAX_URLS, Placement, placed
 from crawler.core.url_lists.wanted import PageRequest, of_item
 from crawler.manager.add import add, ask_again
 from crawler.models import Crawl
@@ -139,7 +140,9 @@ def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str
     """All in one transaction. A page that is open already gets the time and priority that are sent. A crawl that was
     over runs again."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
-    return shown(add(crawl.id, body.pages(), by=namer(request.user, crawl), again=body.again))
+    done = add(crawl.id, body.pages(), by=namer(request.user, crawl), again=body.again)
+    reasons = [fields_of(RefusedUrl, refused) for refused in done.reasons]
+    return fields_of(AddedPages, done, reasons=reasons, reopened=done.has_reopened, message=adding.to_add(done).line)
 
 
 @router.on(
@@ -163,22 +166,7 @@ def again(
     those of the list of pages. A crawl that was over runs again."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     done = ask_again(crawl.id, _selected(crawl, body, chosen), body.place())
-    message = adding.to_ask_again(done).line
-    return {"again": done.again, "left": done.left, "reopened": done.has_reopened, "message": message}
-
-
-def shown(done: Added) -> dict[str, Any]:
-    return {
-        "added": done.added,
-        "moved": done.moved,
-        "waiting": done.waiting,
-        "again": done.again,
-        "closed": done.closed,
-        "refused": done.refused,
-        "reasons": [{"url": refused.url, "why": refused.why} for refused in done.reasons],
-        "reopened": done.has_reopened,
-        "message": adding.to_add(done).line,
-    }
+    return fields_of(AskedPages, done, reopened=done.has_reopened, message=adding.to_ask_again(done).line)
 
 
 def _selected(crawl: Crawl, body: PagesAgain, chosen: PageFilters) -> Iterable[int]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from crawler.api.schemas.fields import fields_of
 from crawler.core.access import quotas
 from crawler.core.access.permissions import Scope
 from crawler.core.channels.catalogue import ADDRESS_HELP, CHANNELS, SERVICES, listed
@@ -100,17 +101,8 @@ class TestResult(Schema):
 
 def channel_of(channel: Channel) -> dict[str, Any]:
     deliveries = Delivery.objects.filter(channel=channel).order_by("-created_at")
-    return {
-        "id": channel.id,
-        "name": channel.name,
-        "transport": channel.transport,
-        "address": channel_shown(channel),
-        "events": channel.events,
-        "enabled": channel.enabled,
-        "created_at": channel.created_at,
-        "tested_at": channel.tested_at,
-        "last_state": deliveries.values_list("state", flat=True).first(),
-    }
+    last_state = deliveries.values_list("state", flat=True).first()
+    return fields_of(ChannelDetail, channel, address=channel_shown(channel), last_state=last_state)
 
 
 CHANNEL_ID = "2f6d3a1e-7b0c-4b5e-9f1a-3c2d1e0f9a8b"
@@ -168,22 +160,15 @@ class SentAgain(Schema):
 def line_of(delivery: Delivery, *, in_full: bool) -> dict[str, Any]:
     """`in_full`: for a user who may see its address."""
     notice = delivery.notice
-    return {
-        "id": delivery.id,
-        "event": notice.event,
-        "round": notice.round,
-        "pages": len(notice.pages),
-        "transport": delivery.transport,
-        "address": address_shown(delivery, in_full=in_full),
-        "state": delivery.state,
-        "attempts": delivery.attempts,
-        "again": delivery.again,
-        "created_at": delivery.created_at,
-        "tried_at": delivery.tried_at,
-        "delivered_at": delivery.delivered_at,
-        "answer": delivery.answer,
-        "error": error_shown(delivery, in_full=in_full),
-    }
+    return fields_of(
+        DeliveryLine,
+        delivery,
+        event=notice.event,
+        round=notice.round,
+        pages=len(notice.pages),
+        address=address_shown(delivery, in_full=in_full),
+        error=error_shown(delivery, in_full=in_full),
+    )
 
 
 NOTICE_EXAMPLE: dict[str, Any] = {
@@ -245,7 +230,7 @@ class Me(Schema):
 
 
 def token_of(token: ApiToken) -> dict[str, Any]:
-    return {name: getattr(token, name) for name in Token.model_fields}
+    return fields_of(Token, token)
 
 
 def quota_of(may: quotas.Quota, has: quotas.QuotaUse) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field
 
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import RowId
+from crawler.api.schemas.fields import fields_of
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.protocol.completion import EndReason, Limit, State
 from crawler.crawls.actions import FINISH, Action
@@ -180,42 +181,30 @@ class StateChange(Schema):
 
 
 def line_of(crawl: Crawl) -> dict[str, Any]:
-    return {
-        "id": crawl.id,
-        "state": crawl.state,
-        "site": crawl.site,
-        "start_urls": crawl.start_urls,
-        "created_at": crawl.created_at,
-        "finished_at": crawl.finished_at,
-        "ended": ended_of(crawl),
-        "discovered": crawl.discovered,
-        "closed": crawl.tallies.closed,
-        "url": f"{ROOT}/{crawl.id}",
-    }
+    url = f"{ROOT}/{crawl.id}"
+    return fields_of(CrawlLine, crawl, ended=ended_of(crawl), closed=crawl.tallies.closed, url=url)
 
 
 def whole_of(crawl: Crawl, now: float, *, in_full: bool) -> dict[str, Any]:
     """`in_full`: with the receivers of its notices and its credentials, masked."""
     progress = progress_of(crawl, now)
-    return {
+    return fields_of(
+        CrawlDetail,
+        crawl,
         **line_of(crawl),
-        "owner": crawl.owner.get_username() if crawl.owner else None,
-        "source": crawl.source,
-        "round": crawl.round,
-        "previous": crawl.previous_id,
-        "schedule": crawl.schedule_id,
-        "group": crawl.group.name if crawl.group else None,
-        "group_controls": crawl.group_controls,
-        "keep": crawl.keep,
-        "held": held_because(crawl, now),
-        "deleted_on": deleted_on(crawl),
-        "list_report": crawl.source_report or None,
-        "options": options_shown(crawl.chosen.to_plain(), in_full=in_full),
-        "sends": list(shown(crawl.sealed)) if in_full else [],
-        "progress": {name: progress[name] for name in Progress.model_fields},
-        "receipt": progress["receipt"] if in_full else masked_receipt(progress["receipt"]),
-        "links": links_of(crawl),
-    }
+        owner=crawl.owner.get_username() if crawl.owner else None,
+        previous=crawl.previous_id,
+        schedule=crawl.schedule_id,
+        group=crawl.group.name if crawl.group else None,
+        held=held_because(crawl, now),
+        deleted_on=deleted_on(crawl),
+        list_report=crawl.source_report or None,
+        options=options_shown(crawl.chosen.to_plain(), in_full=in_full),
+        sends=list(shown(crawl.sealed)) if in_full else [],
+        progress={name: progress[name] for name in Progress.model_fields},
+        receipt=progress["receipt"] if in_full else masked_receipt(progress["receipt"]),
+        links=links_of(crawl),
+    )
 
 
 def options_shown(options: Mapping[str, Any], *, in_full: bool) -> dict[str, Any]:
@@ -380,18 +369,8 @@ class TrapRelease(Schema):
 
 
 def trap_of(caught: TrapReport) -> dict[str, Any]:
-    trap = caught.trap
-    return {
-        "id": trap.pk,
-        "reason": trap.reason,
-        "evidence": caught.evidence,
-        "pattern": trap.pattern,
-        "pages": trap.pages,
-        "quarantined": trap.quarantined,
-        "left_out": trap.left_out,
-        "released": trap.released,
-        "examples": [page.url for page in caught.examples],
-    }
+    examples = [page.url for page in caught.examples]
+    return fields_of(TrapDetail, caught.trap, evidence=caught.evidence, examples=examples)
 
 
 TRAP_EXAMPLE: dict[str, Any] = {

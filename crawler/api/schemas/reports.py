@@ -13,6 +13,7 @@ from pydantic import Field
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import by_position
 from crawler.api.schemas.crawl import CRAWL_LINE_EXAMPLE, ROOT, CrawlLine
+from crawler.api.schemas.fields import fields_of
 from crawler.core.text.controls import Surface, spoken
 from crawler.models import Crawl
 from crawler.reports import comparison
@@ -42,7 +43,7 @@ class ReportTable(Schema):
 
 
 def columns_of(columns: Iterable[report.ReportColumn]) -> list[dict[str, str]]:
-    return [{"name": column.name, "title": column.title, "kind": column.kind} for column in columns]
+    return [fields_of(ReportColumn, column) for column in columns]
 
 
 def table_of(
@@ -119,13 +120,8 @@ def comparison_of(crawl: Crawl, other: Crawl) -> dict[str, Any]:
 
 
 def compared_entry_of(crawl: Crawl, other: Crawl, change: comparison.Change, number: int) -> dict[str, Any]:
-    return {
-        "slug": change.slug,
-        "title": change.title,
-        "about": change.about,
-        "number": number,
-        "url": f"{ROOT}/{crawl.id}/comparisons/{other.id}/{change.slug}",
-    }
+    url = f"{ROOT}/{crawl.id}/comparisons/{other.id}/{change.slug}"
+    return fields_of(ChangeEntry, change, number=number, url=url)
 
 
 COMPARED_EXAMPLE: dict[str, Any] = {
@@ -178,19 +174,14 @@ class ReportPart(ReportTable):
 
 
 def entry_of(crawl: Crawl, report: Report, number: int | None) -> dict[str, Any]:
-    return {
-        "slug": report.slug,
-        "title": report.title,
-        "group": report.group,
-        "about": report.about,
-        "remedy": report.remedy,
-        "noun": report.noun,
-        "is_finding": report.is_finding,
-        "number": number,
-        "lacking": spoken(report.lacking(crawl), Surface.API),
-        "not_requested": spoken(report.not_requested(crawl), Surface.API),
-        "url": f"{ROOT}/{crawl.id}/reports/{report.slug}",
-    }
+    return fields_of(
+        ReportEntry,
+        report,
+        number=number,
+        lacking=spoken(report.lacking(crawl), Surface.API),
+        not_requested=spoken(report.not_requested(crawl), Surface.API),
+        url=f"{ROOT}/{crawl.id}/reports/{report.slug}",
+    )
 
 
 ENTRY_EXAMPLE: dict[str, Any] = {
@@ -238,16 +229,7 @@ class SiteGraph(Schema):
 
 
 def graph_shown(graph: Graph) -> dict[str, Any]:
-    return {
-        "within": graph.within,
-        "pages": graph.pages,
-        "is_cut": graph.is_cut,
-        "has_links": graph.has_links,
-        "has_counts": graph.has_counts,
-        "summary": summary(graph),
-        "nodes": nodes(graph),
-        "lines": graph.lines,
-    }
+    return fields_of(SiteGraph, graph, summary=summary(graph), nodes=nodes(graph))
 
 
 GRAPH_EXAMPLE: dict[str, Any] = {

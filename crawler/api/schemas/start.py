@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, create_model
 from crawler.accounts.permissions import check_private
 from crawler.api.openapi import CRAWL_ID, SCHEDULE_ID
 from crawler.api.schemas.crawl import options_shown
+from crawler.api.schemas.fields import fields_of
 from crawler.core.access.credential_kinds import Typed
 from crawler.core.access.credentials import CHANGEABLE as CHANGEABLE_KINDS
 from crawler.core.access.credentials import KINDS, parse
@@ -192,19 +193,13 @@ class Schedules(Schema):
 
 def schedule_of(schedule: Schedule, *, in_full: bool) -> dict[str, Any]:
     """`in_full`: with the receivers of its notices and its credentials, masked."""
-    last = schedule.runs.order_by("-created_at").values_list("id", flat=True).first()
-    return {
-        "id": schedule.id,
-        "rule": schedule.rule,
-        "enabled": schedule.enabled,
-        "start_urls": schedule.start_urls,
-        "created_at": schedule.created_at,
-        "next_at": schedule.next_at,
-        "last_error": schedule.last_error,
-        "last_run": last,
-        "options": options_shown(schedule.options, in_full=in_full),
-        "sends": list(shown(schedule.sealed)) if in_full else [],
-    }
+    return fields_of(
+        ScheduleDetail,
+        schedule,
+        last_run=schedule.runs.order_by("-created_at").values_list("id", flat=True).first(),
+        options=options_shown(schedule.options, in_full=in_full),
+        sends=list(shown(schedule.sealed)) if in_full else [],
+    )
 
 
 EXAMPLE: dict[str, Any] = {

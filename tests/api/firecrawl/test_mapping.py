@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from crawler.api.firecrawl.schemas import StartRequest, of_path, options_of, status_of
+from crawler.api.firecrawl.schemas import CrawlRequest, of_path, options_of, status_of
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.protocol.completion import State
 from crawler.core.text.patterns import Patterns
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 
-USUAL = options_of(StartRequest(url="https://example.com/"))
+USUAL = options_of(CrawlRequest(url="https://example.com/"))
 
 
 def changed(**asked: Any) -> dict[str, Any]:
     """What saying this changes."""
-    options = options_of(StartRequest(**{"url": "https://example.com/", **asked}))
+    options = options_of(CrawlRequest(**{"url": "https://example.com/", **asked}))
     return {name: value for name, value in options.items() if USUAL.get(name) != value}
 
 
@@ -28,14 +28,14 @@ def test_what_is_not_said_is_as_firecrawl_has_it() -> None:
     ("asked", "options"),
     [
         ({"limit": 5}, {"max_pages": 5}),
-        ({"max_depth": 2}, {"max_depth": 2}),
-        ({"subdomains": True}, {"subdomains": True}),
-        ({"skip_sitemap": True}, {"sitemaps": False}),
-        ({"ignore_query": True}, {"drop_parameters": ("*",)}),
-        ({"delay": 2.0, "concurrency": 1}, {"delay": 2.0, "concurrency": 1}),
+        ({"maxDepth": 2}, {"max_depth": 2}),
+        ({"allowSubdomains": True}, {"subdomains": True}),
+        ({"ignoreSitemap": True}, {"sitemaps": False}),
+        ({"ignoreQueryParameters": True}, {"drop_parameters": ("*",)}),
+        ({"delay": 2.0, "maxConcurrency": 1}, {"delay": 2.0, "concurrency": 1}),
         ({"url": "example.com/docs/start"}, {"path_prefixes": ("/docs/",)}),  # its children, as they are called there
-        ({"url": "example.com/docs/start", "entire_domain": True}, {}),
-        ({"include_paths": ("a",), "on_full_url": True}, {"include": ("a",)}),
+        ({"url": "example.com/docs/start", "crawlEntireDomain": True}, {}),
+        ({"includePaths": ["a"], "regexOnFullURL": True}, {"include": ("a",)}),
     ],
 )
 def test_what_is_said_is_an_option_of_ours(asked: dict[str, Any], options: dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ def test_what_is_said_is_an_option_of_ours(asked: dict[str, Any], options: dict[
 
 
 def test_our_own_check_passes_them() -> None:
-    asked = StartRequest(url="example.com/a/", include_paths=("^/a",), exclude_paths=("b$",), ignore_query=True)
+    asked = CrawlRequest(url="example.com/a/", includePaths=["^/a"], excludePaths=["b$"], ignoreQueryParameters=True)
     check_options(CrawlOptions(**options_of(asked)))
 
 
