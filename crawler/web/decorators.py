@@ -17,6 +17,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadableP
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
 
 from crawler.crawls.holds import database_error_message
 
@@ -57,6 +59,16 @@ def page(view: View) -> View:
         return redirect_to_login(_where_to(request, kwargs.get("crawl_id")))
 
     return public_page(guarded)
+
+
+def page_to_read(view: View) -> View:
+    """A `page` that is only looked at; no cache keeps it."""
+    return never_cache(require_GET(page(view)))
+
+
+def page_to_post(view: View) -> View:
+    """A `page` that only takes a form."""
+    return require_POST(page(view))
 
 
 def person(request: HttpRequest) -> User:

@@ -1,11 +1,11 @@
-"""Navigation links: main pages, pages of a crawl, pages of an account. A link without a route is not shown."""
+"""Navigation links: main pages, pages of a crawl, pages of an account."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 CRAWL_PAGES = (
     ("crawl-detail", "Overview"),
@@ -41,7 +41,7 @@ class NavigationLink:
 def parts_of(crawl_id: object, path: str, *, has_gallery: bool = False) -> list[NavigationLink]:
     """The pages of a crawl. The longest matching address is current: a page of a report is in the reports, not in the
     overview. The gallery is shown if there is one, and when it is the current page."""
-    is_gallery = path == _address(GALLERY[0], (crawl_id,))
+    is_gallery = path == reverse(GALLERY[0], args=[crawl_id])
     pages = (*CRAWL_PAGES, GALLERY) if has_gallery or is_gallery else CRAWL_PAGES
     return _nearest(_addresses(pages, crawl_id), path)
 
@@ -66,15 +66,7 @@ def _nearest(found: list[tuple[str, str]], path: str) -> list[NavigationLink]:
 
 
 def _addresses(named: tuple[tuple[str, str], ...], *arguments: Any) -> list[tuple[str, str]]:
-    found = ((text, _address(name, arguments)) for name, text in named)
-    return [(text, address) for text, address in found if address]
-
-
-def _address(name: str, arguments: tuple[Any, ...]) -> str:
-    try:
-        return reverse(name, args=arguments)
-    except NoReverseMatch:
-        return ""
+    return [(text, reverse(name, args=arguments)) for name, text in named]
 
 
 def _below(address: str) -> str:

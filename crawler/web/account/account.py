@@ -16,7 +16,7 @@ from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from crawler import clock, conf
 from crawler.accounts import logins, quotas
@@ -24,7 +24,7 @@ from crawler.accounts.logins import TooManyTries
 from crawler.core.access.quotas import BYTES_PER_MB
 from crawler.core.text.quantities import count
 from crawler.web.account.login import refused
-from crawler.web.decorators import page, person
+from crawler.web.decorators import page, page_to_post, person
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[User]
@@ -112,8 +112,7 @@ class PasswordPage(views.PasswordChangeView):
         return refused(response, trouble) if trouble is not None else response
 
 
-@require_POST
-@page
+@page_to_post
 def log_out_everywhere(request: HttpRequest) -> HttpResponse:
     """End all sessions of this user, including this one."""
     logins.end_sessions(person(request))

@@ -6,12 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from crawler.accounts.permissions import own_channels
 from crawler.accounts.slow_calls import slow_call
@@ -32,27 +31,24 @@ from crawler.notices.webhook_secrets import NewSecret, make_secret
 from crawler.reports.receipt import channel_shown
 from crawler.reports.text import EVENTS
 from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
-from crawler.web.decorators import page
+from crawler.web.decorators import page, page_to_post, page_to_read, person
 from crawler.web.forms.channel_form import ChannelForm
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def channel_list(request: HttpRequest) -> HttpResponse:
     """The channels, oldest first, and the form that adds one."""
     return _list_page(request, ChannelForm(), status=200)
 
 
-@require_POST
 @sensitive_post_parameters("address")
-@page
+@page_to_post
 def channel_add(request: HttpRequest) -> HttpResponse:
     """Add a channel, or show the form with its errors."""
     form = ChannelForm(request.POST)
     if form.is_valid():
         try:
-            channel, secret = add_channel(_person(request), form.wanted())
+            channel, secret = add_channel(person(request), form.wanted())
         except BadInput as error:
             form.refuse(error)
         else:
@@ -80,8 +76,7 @@ def channel_change(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     return _change_page(request, channel, form, status=400)
 
 
-@require_POST
-@page
+@page_to_post
 def channel_switch(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Disable the channel (`on` is missing), or enable it."""
     channel, on = _mine(request, channel_id), "on" in request.POST
@@ -90,8 +85,7 @@ def channel_switch(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     return redirect("channel-list")
 
 
-@require_POST
-@page
+@page_to_post
 def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Remove the channel. Not an error if it does not exist any more."""
     channel = own_channels(request.user).filter(pk=channel_id).first()
@@ -101,13 +95,12 @@ def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     return redirect("channel-list")
 
 
-@require_POST
-@page
+@page_to_post
 def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Send a test notice and show the result."""
     channel = _mine(request, channel_id)
     try:
-        with slow_call(_person(request).pk):
+        with slow_call(person(request).pk):
             tried = send_test(channel)
     except TooBusy as error:
         messages.warning(request, str(error))
@@ -118,8 +111,7 @@ def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     return redirect("channel-list")
 
 
-@require_POST
-@page
+@page_to_post
 def channel_secret(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Replace the secret of a webhook, and show the new one this once."""
     channel = _mine(request, channel_id)
@@ -131,14 +123,13 @@ def channel_secret(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     return _secret_page(request, _name_of(channel), made)
 
 
-@require_POST
 @sensitive_post_parameters("address")
-@page
+@page_to_post
 def webhook_secret(request: HttpRequest) -> HttpResponse:
     """Make or replace the secret of a webhook that is named in a crawl's options, and show it this once."""
     address = request.POST.get("address", "").strip()
     try:
-        made = make_secret(_person(request).pk, address)
+        made = make_secret(person(request).pk, address)
     except BadInput as error:
         return _list_page(request, ChannelForm(), status=400, secret_error=error.message)
     return _secret_page(request, masked(webhook.KIND.name, address), made)
@@ -162,12 +153,6 @@ def _name_of(channel: Channel) -> str:
 
 def _mine(request: HttpRequest, channel_id: UUID) -> Channel:
     return get_object_or_404(own_channels(request.user), pk=channel_id)
-
-
-def _person(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise Http404
-    return request.user
 
 
 def _list_page(request: HttpRequest, form: ChannelForm, *, status: int, **more: Any) -> HttpResponse:

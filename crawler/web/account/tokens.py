@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from crawler import clock
 from crawler.accounts.tokens import make_token, revoke, tokens_of
@@ -19,7 +18,7 @@ from crawler.core.access.permissions import DEFAULT_SCOPES, Scope, held
 from crawler.core.errors import BadInput
 from crawler.core.pages.page_query import MAX_KEY
 from crawler.models import ApiToken
-from crawler.web.decorators import page
+from crawler.web.decorators import page, page_to_post, person
 
 MEANINGS: dict[Scope, str] = {
     Scope.CRAWLS_READ: "See crawls, their pages, reports and exports",
@@ -77,7 +76,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
     typed = form.cleaned_data
     try:
         token, secret = make_token(
-            cast(User, request.user), typed["name"], typed["scopes"], now=now, expires_at=form.expiry(now)
+            person(request), typed["name"], typed["scopes"], now=now, expires_at=form.expiry(now)
         )
     except BadInput as error:
         form.add_error(error.field, error.message)
@@ -85,11 +84,10 @@ def token_list(request: HttpRequest) -> HttpResponse:
     return _list_page(request, TokenForm(label_suffix=""), made=token, secret=secret)
 
 
-@require_POST
-@page
+@page_to_post
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
-    if token_id <= MAX_KEY and revoke(cast(User, request.user), token_id, clock.now()):
+    if token_id <= MAX_KEY and revoke(person(request), token_id, clock.now()):
         messages.success(request, "Revoked: the token cannot be used any more.")
     else:
         messages.warning(request, "That token was revoked already.")
@@ -98,7 +96,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 
 def _list_page(request: HttpRequest, form: TokenForm, *, status: int = 200, **more: Any) -> HttpResponse:
     now = clock.now()
-    rows = [_row_of(token, now) for token in tokens_of(cast(User, request.user))]
+    rows = [_row_of(token, now) for token in tokens_of(person(request))]
     return render(request, "crawler/tokens.html", {"form": form, "rows": rows, **more}, status=status)
 
 

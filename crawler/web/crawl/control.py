@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 from redis import RedisError
 
 from crawler.core.access.permissions import Right
@@ -25,7 +24,7 @@ from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.text import Reply
 from crawler.web.crawl.crawls import crawl_for
-from crawler.web.decorators import page, person
+from crawler.web.decorators import page_to_post, person
 from crawler.web.forms.queue import first_error
 from crawler.web.forms.sharing import SharingForm
 
@@ -33,17 +32,15 @@ LONGEST_ID = 18  # digits; the ids of rows have no more
 NO_REDIS = "Redis does not answer, so this may be half done. It is safe to try again in a moment."
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_action(request: HttpRequest, crawl_id: UUID, name: str) -> HttpResponse:
     """Do the action of this name (`crawls.actions`)."""
     action = ACTIONS[name]
     crawl_for(request, crawl_id, action.right)
-    return answered(request, _page_of(crawl_id), lambda: reply_to(action, action.run(crawl_id), crawl_id))
+    return answered(request, page_of_crawl(crawl_id), lambda: reply_to(action, action.run(crawl_id), crawl_id))
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_extract(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Extract the fields of its pages again from kept HTML, in a job."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
@@ -55,11 +52,10 @@ def crawl_extract(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         reply = Reply(error.message, is_so=False)
     except (ServiceDown, RedisError):
         reply = Reply("Redis does not answer; it begins as soon as Redis is back.", is_so=False)
-    return redirect_with(request, reply, _page_of(crawl_id))
+    return redirect_with(request, reply, page_of_crawl(crawl_id))
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """End and delete the crawl. A crawl of another user is a 404; a deleted one is no error."""
     if not Crawl.objects.filter(pk=crawl_id).exists():
@@ -69,11 +65,10 @@ def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     def do() -> HttpResponse:
         return redirect_with(request, text.to_delete(crawl, delete(crawl.id)), reverse("crawl-list"))
 
-    return answered(request, _page_of(crawl_id), do)
+    return answered(request, page_of_crawl(crawl_id), do)
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Retry dead letters: those named by `page` (ids), or all without `page`."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
@@ -110,7 +105,8 @@ def redirect_with(request: HttpRequest, reply: Reply, where: str) -> HttpRespons
     return redirect(where)
 
 
-def _page_of(crawl_id: UUID) -> str:
+def page_of_crawl(crawl_id: UUID) -> str:
+    """Its address."""
     return reverse("crawl-detail", args=[crawl_id])
 
 
@@ -122,7 +118,7 @@ def _where_from(request: HttpRequest, crawl_id: UUID) -> str:
     if number == "page" and asked:
         return reverse("page-detail", args=[crawl_id, asked[0]])
     if not number.isdecimal():
-        return _page_of(crawl_id)
+        return page_of_crawl(crawl_id)
     return f"{reverse('crawl-dead-letters', args=[crawl_id])}?page={int(number[:LONGEST_ID])}"
 
 
@@ -131,26 +127,24 @@ def page_ids(typed: list[str]) -> list[int]:
     return [int(text) for text in typed if text.isdecimal() and len(text) <= LONGEST_ID]
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_share(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Share the crawl with a group, or stop sharing it."""
     crawl = crawl_for(request, crawl_id, Right.OWN)
     form = SharingForm(request.POST, user=request.user, crawl=crawl)
     if not form.is_valid():
-        return redirect_with(request, Reply(first_error(form), is_so=False), _page_of(crawl_id))
-    return answered(request, _page_of(crawl_id), lambda: _share(person(request), crawl, form))
+        return redirect_with(request, Reply(first_error(form), is_so=False), page_of_crawl(crawl_id))
+    return answered(request, page_of_crawl(crawl_id), lambda: _share(person(request), crawl, form))
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_keep(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Exempt the crawl from retention (`keep` = on), or not."""
     crawl = crawl_for(request, crawl_id, Right.OWN)
     is_kept = request.POST.get("keep") == "on"
     keep(crawl, is_kept=is_kept)
     line = "It is kept until you delete it." if is_kept else "It is no longer kept beyond its time."
-    return redirect_with(request, Reply(line, is_so=True), _page_of(crawl_id))
+    return redirect_with(request, Reply(line, is_so=True), page_of_crawl(crawl_id))
 
 
 def _share(user: User, crawl: Crawl, form: SharingForm) -> Reply:

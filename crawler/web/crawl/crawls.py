@@ -14,9 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
 from crawler import clock
@@ -40,7 +38,7 @@ from crawler.storage.database import read_snapshot
 from crawler.web.crawl.crawl_summary import figures_of, quick_figures
 from crawler.web.crawl.schedules import runs_of
 from crawler.web.crawl.status import STATES, status_of, summary_of
-from crawler.web.decorators import is_part, page
+from crawler.web.decorators import is_part, page_to_post, page_to_read
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import SECRETS
 from crawler.web.forms.queue import AddForm, ChangeForm
@@ -155,9 +153,7 @@ DENIED_MESSAGES = {
 """The message for a user who lacks a right."""
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_list(request: HttpRequest) -> HttpResponse:
     """The form and the crawls, newest first. `again` fills the form with the options of that crawl. An open page
     reloads only the list, when a filter changes and at intervals."""
@@ -167,9 +163,8 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
     return _list_page(request, form, status=200)
 
 
-@require_POST
 @sensitive_post_parameters(*SECRETS, *MAY_BE_SECRET)
-@page
+@page_to_post
 def crawl_create(request: HttpRequest) -> HttpResponse:
     """Start a crawl and redirect to its page; or show the form again with its errors."""
     like = crawl_named(request, request.POST.get("again", ""))
@@ -197,9 +192,7 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
     return redirect("crawl-detail", crawl_id=crawl.id)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The state of the crawl; without JavaScript the user reloads the page."""
     return detail_page(request, visible_crawl(request, crawl_id))
@@ -239,9 +232,7 @@ def detail_page(
     return render(request, "crawler/crawl.html", context, status=status)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The same as JSON; the open page requests it every second."""
     crawl = visible_crawl(request, crawl_id)
@@ -307,9 +298,7 @@ def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpRes
     return render(request, "crawler/crawls.html", context, status=status)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_figures(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The charts as a part of the crawl's page, which reloads it while the crawl runs, or as a page without
     JavaScript."""

@@ -13,8 +13,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
 
 from crawler import clock
 from crawler.accounts.permissions import AnyUser, controlled_crawls, visible_crawls
@@ -27,7 +25,8 @@ from crawler.reports import dead_letters, text
 from crawler.reports.text import Reply
 from crawler.storage.bulk import is_among
 from crawler.web.crawl.control import answered, page_ids, redirect_with
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_post, page_to_read
+from crawler.web.forms.fields import select_of
 from crawler.web.forms.queue import first_error
 from crawler.web.tables.rows import dead_letter_row
 
@@ -58,10 +57,7 @@ class LettersForm(forms.Form):
         self._offer("since", list(SINCE.items()))
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        """A select; an unknown value in the query string is one more choice, so that the user sees it."""
-        asked = self.data.get(name, "")
-        more = [] if asked in dict(choices) else [(asked, asked)]
-        self.fields[name].widget = forms.Select(choices=[*choices, *more])
+        self.fields[name].widget = select_of(choices, self.data.get(name, ""))
 
     def clean(self) -> dict[str, Any]:
         typed = self.cleaned_data
@@ -93,9 +89,7 @@ def _since(typed: str) -> float | None:
     return None if seconds is None else clock.epoch_seconds() - seconds
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def letter_list(request: HttpRequest) -> HttpResponse:
     """The newest ones, or those before or after a cursor, with the numbers of each error."""
     form = LettersForm(request.GET, request.user)
@@ -154,8 +148,7 @@ def _address(form: LettersForm, **more: str) -> str:
     return f"?{urlencode(form.query | more)}"
 
 
-@require_POST
-@page
+@page_to_post
 def letters_retry(request: HttpRequest) -> HttpResponse:
     """Retry the dead letters named by `page` (ids), or with `all` those that pass the filters."""
     form = LettersForm(request.POST, request.user)

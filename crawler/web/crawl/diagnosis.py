@@ -9,8 +9,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
@@ -23,15 +21,13 @@ from crawler.reports.text import Reply
 from crawler.web.crawl.control import answered
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.crawl.status import STATES
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_post, page_to_read
 from crawler.web.forms.sharing import is_locked
 
 JSON = "application/json"
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_why(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The current state. `?format=json`, or a client that prefers JSON, gets the report itself."""
     crawl = visible_crawl(request, crawl_id)
@@ -54,8 +50,7 @@ def crawl_why(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     return response
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_host_forget(request: HttpRequest, crawl_id: UUID, host: str) -> HttpResponse:
     """End the wait for a host, for all crawls of it, because they share its state."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)

@@ -7,8 +7,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
 
 from crawler.core.pages.content_formats import SCREENSHOT
 from crawler.models import Page
@@ -16,15 +14,13 @@ from crawler.reports import text
 from crawler.reports.catalogue.page_queries import answer
 from crawler.storage.content.kept import pages_with
 from crawler.web.crawl.crawls import visible_crawl
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_read
 from crawler.web.tables.paging import paged
 
 THUMBNAILS_PER_PAGE = 24  # each is a whole screenshot, which the browser scales
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_gallery(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The screenshots in the order in which their pages were found, each with title, URL and response. Without one it
     says why, and how to get some."""

@@ -6,15 +6,12 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import NoReverseMatch, reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.urls import reverse
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.pages.graph import NodeColor
-from crawler.models import Crawl
 from crawler.reports.graph import folders, graph_of, nodes, summary
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_read
 
 MAX_URL_CHARACTERS = 4096
 
@@ -29,9 +26,7 @@ ANSWERS = {
 DEEPEST = 6  # this and all greater depths share a colour
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_graph(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The page. `?within` limits it to pages whose URLs begin so."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
@@ -47,9 +42,7 @@ def crawl_graph(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     return render(request, "crawler/graph.html", context)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_graph_data(request: HttpRequest, crawl_id: UUID) -> JsonResponse:
     """The data the page draws.
 
@@ -68,17 +61,10 @@ def crawl_graph_data(request: HttpRequest, crawl_id: UUID) -> JsonResponse:
             "summary": summary(graph),
             "has_links": graph.has_links,
             "has_counts": graph.has_counts,
-            "pages_url": _pages_url(crawl),
+            "pages_url": reverse("page-detail", args=[crawl.id, 0]).removesuffix("0/"),
         }
     )
 
 
 def _within(request: HttpRequest) -> str:
     return request.GET.get("within", "")[:MAX_URL_CHARACTERS]
-
-
-def _pages_url(crawl: Crawl) -> str:
-    try:
-        return reverse("page-detail", args=[crawl.id, 0]).removesuffix("0/")
-    except NoReverseMatch:
-        return f"{reverse('crawl-detail', args=[crawl.id])}pages/"

@@ -10,8 +10,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
 from crawler.accounts.permissions import sees_addresses, visible_crawls
@@ -25,16 +23,14 @@ from crawler.reports.receipt import address_shown, error_shown
 from crawler.reports.text import event_word
 from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
 from crawler.web.crawl.crawls import crawl_for
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_post, page_to_read
 from crawler.web.tables.paging import paged
 
 DELIVERIES_PER_PAGE = 50
 NO_REDIS = "Redis does not answer; it is sent as soon as Redis is back."
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_notices(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """All deliveries with their results, newest first."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
@@ -50,8 +46,7 @@ def crawl_notices(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     return render(request, "crawler/notices.html", {"crawl": crawl, **listed})
 
 
-@require_POST
-@page
+@page_to_post
 def notice_again(request: HttpRequest, crawl_id: UUID, delivery_id: UUID) -> HttpResponse:
     """Send it to the same place once more."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)

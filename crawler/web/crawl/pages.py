@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
@@ -33,8 +33,8 @@ from crawler.storage.content.kept import content_of, ending_of, is_kept, media_t
 from crawler.storage.content.objects import ObjectMissing
 from crawler.web.crawl.control import LONGEST_ID, answered, page_ids
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
-from crawler.web.decorators import page
 from crawler.web.decorators import page as page_for_people
+from crawler.web.decorators import page_to_post, page_to_read
 from crawler.web.forms.sharing import is_locked
 from crawler.web.tables.paging import paged
 from crawler.web.tables.rows import dead_letter_row, page_row, trap_row
@@ -127,9 +127,7 @@ def _ways(part: int, links: int, name: str, other_part: int, other: str) -> Fiel
 POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) -> HttpResponse:
     """One form of a page's content as plain text or as an image; a WARC, a PDF, and with `?download` any form, as a
     file."""
@@ -159,9 +157,7 @@ def _guarded(response: HttpResponse) -> HttpResponse:
     return response
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_dead_letters(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each dead letter with its reason and a button to retry it; one button for all of them."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
@@ -171,9 +167,7 @@ def crawl_dead_letters(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     )
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_orphans(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each orphan with its outcome; while the crawl runs, the current ones."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
@@ -184,9 +178,7 @@ def crawl_orphans(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 MAX_TRAPS = 200  # on a page; a crawl with more needs other rules
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each trap with its reason, some of its pages, and a button to release it; one button for all of them."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
@@ -201,8 +193,7 @@ def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     return render(request, "crawler/traps.html", context)
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_release_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Release the traps named by `trap` (ids), or all without `trap`."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
@@ -216,18 +207,14 @@ def _released(crawl: Crawl, trap_ids: list[int] | None) -> Reply:
     return traps.to_release(done.traps, done.pages, done.left_out)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_exports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Every format with its description."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     return _page(request, crawl)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> HttpResponseBase:
     """A streamed download; of a running crawl, the current state. `?externals` gives links to other sites in place of
     the pages. When the export is impossible, the page of all formats says why."""

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from crawler.accounts.permissions import namer
 from crawler.core.access.permissions import Right
@@ -20,14 +19,13 @@ from crawler.manager.add import add, ask_again
 from crawler.reports import adding
 from crawler.reports.page_table import MAX_COUNTED, chosen
 from crawler.reports.text import Reply
-from crawler.web.crawl.control import answered, page_ids, redirect_with
+from crawler.web.crawl.control import answered, page_ids, page_of_crawl, redirect_with
 from crawler.web.crawl.crawls import crawl_for, detail_page
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_post
 from crawler.web.forms.queue import AddForm, ChangeForm, first_error
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_add(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Add pages, or move or repeat those it has."""
     crawl, form = crawl_for(request, crawl_id, Right.CONTROL), AddForm(request.POST)
@@ -45,11 +43,10 @@ def crawl_add(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         messages.warning(request, error.message)
         return detail_page(request, crawl, add_form=form, status=400)
 
-    return answered(request, _page_of(crawl_id), do, refused)
+    return answered(request, page_of_crawl(crawl_id), do, refused)
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_again(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Request the pages named by `page` (ids) again, or with `filters` the pages of the table that pass them."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
@@ -64,11 +61,10 @@ def crawl_again(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         reply = adding.to_ask_again(done := ask_again(crawl.id, ids))
         return redirect_with(request, reply, reverse("page-detail", args=[crawl_id, ids[0]])) if done.again else reply
 
-    return answered(request, _page_of(crawl_id), do)
+    return answered(request, page_of_crawl(crawl_id), do)
 
 
-@require_POST
-@page
+@page_to_post
 def crawl_change(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Change the crawl's options: all that is typed, or nothing."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
@@ -84,8 +80,4 @@ def crawl_change(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         messages.warning(request, f"Nothing was changed: {error.message}")
         return detail_page(request, crawl, change_form=form, status=400)
 
-    return answered(request, _page_of(crawl_id), do, refused)
-
-
-def _page_of(crawl_id: UUID) -> str:
-    return reverse("crawl-detail", args=[crawl_id])
+    return answered(request, page_of_crawl(crawl_id), do, refused)

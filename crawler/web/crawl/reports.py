@@ -10,8 +10,6 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.text.controls import Surface, spoken
@@ -21,13 +19,11 @@ from crawler.reports.catalogue.entries import BUDGET, BY_SLUG, REPORTS, Numbers,
 from crawler.reports.catalogue.report import Report, ReportGroup
 from crawler.reports.comparison import CHANGES, CHANGES_BY_SLUG, Change, ChangedPages, changes_between
 from crawler.web.crawl.crawls import visible_crawl
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_read
 from crawler.web.tables.rows import names, table_of, table_response
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_reports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """All reports with their numbers. The page reloads itself until all of them are counted."""
     crawl = visible_crawl(request, crawl_id)
@@ -38,9 +34,7 @@ def crawl_reports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     return render(request, "crawler/reports.html", context)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpResponse:
     """One report with a page of its lines."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
@@ -55,9 +49,7 @@ def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpRespons
     return render(request, "crawler/report.html", context)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_report_part(request: HttpRequest, crawl_id: UUID, slug: str, key: str) -> HttpResponse:
     """The part of one line of a report."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
@@ -70,9 +62,7 @@ def crawl_report_part(request: HttpRequest, crawl_id: UUID, slug: str, key: str)
     return render(request, "crawler/report_part.html", context | table)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_report_export(request: HttpRequest, crawl_id: UUID, slug: str, export_format: str) -> StreamingHttpResponse:
     """A whole report as a file, streamed."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
@@ -110,9 +100,7 @@ def _entry(crawl: Crawl, report: Report, numbers: Numbers) -> dict[str, Any]:
     return entry | {"said": report.about, "tone": tone, "number": text.counted(number, report.noun)}
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_compare(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The crawls this one can be compared with."""
     crawl = visible_crawl(request, crawl_id)
@@ -120,9 +108,7 @@ def crawl_compare(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     return render(request, "crawler/compare.html", {"crawl": crawl, "others": others})
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_comparison(request: HttpRequest, crawl_id: UUID, other_id: UUID) -> HttpResponse:
     """The numbers of pages that are new, gone and changed since the other crawl."""
     context = _sides(request, crawl_id, other_id)
@@ -131,9 +117,7 @@ def crawl_comparison(request: HttpRequest, crawl_id: UUID, other_id: UUID) -> Ht
     return render(request, "crawler/comparison.html", context)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_comparison_change(request: HttpRequest, crawl_id: UUID, other_id: UUID, slug: str) -> HttpResponse:
     """A page of the pages that differ in one way."""
     context, change = _sides(request, crawl_id, other_id), _comparison_named(slug)
@@ -144,9 +128,7 @@ def crawl_comparison_change(request: HttpRequest, crawl_id: UUID, other_id: UUID
     return render(request, "crawler/comparison_change.html", context)
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_comparison_export(
     request: HttpRequest, crawl_id: UUID, other_id: UUID, slug: str, export_format: str
 ) -> StreamingHttpResponse:

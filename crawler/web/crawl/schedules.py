@@ -11,23 +11,19 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
 
 from crawler.accounts.permissions import AnyUser, may, rights_of, visible_crawls, visible_schedules
 from crawler.core.access.permissions import Right
 from crawler.crawls.schedules import pause_schedule, remove_schedule, resume_schedule
 from crawler.models import Crawl, Schedule
 from crawler.reports.comparison import compared
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_post, page_to_read
 from crawler.web.tables.paging import paged
 
 SCHEDULES_PER_PAGE = 25
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def schedule_list(request: HttpRequest) -> HttpResponse:
     """The schedules by their next run; paused ones last."""
     ordered = visible_schedules(request.user).order_by("-enabled", "next_at")
@@ -35,22 +31,19 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     return render(request, "crawler/schedules.html", listed)
 
 
-@require_POST
-@page
+@page_to_post
 def schedule_pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     """Begin no more runs."""
     return _move(request, schedule_id, pause_schedule, "Paused: no run is begun until you resume it.")
 
 
-@require_POST
-@page
+@page_to_post
 def schedule_resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     """Begin runs again."""
     return _move(request, schedule_id, resume_schedule, "Resumed.")
 
 
-@require_POST
-@page
+@page_to_post
 def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     """Forget the schedule; its runs stay. One that is gone already is no error."""
     if not Schedule.objects.filter(pk=schedule_id).exists():

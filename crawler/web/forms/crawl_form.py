@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options.catalogue import DEFAULTS, RULES, SEVERAL, CrawlOptions, check_options
@@ -25,7 +24,7 @@ from crawler.crawls.credentials import own_hosts, taken_over
 from crawler.crawls.start import timetable_of
 from crawler.encryption import seal, shown
 from crawler.models import Crawl
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_post
 from crawler.web.forms import fields
 from crawler.web.forms.fields import BOTH, GONE, LinesField, ListFileField, NumberInput, SignInFields, typed_in
 from crawler.web.forms.option_fields import (
@@ -282,8 +281,7 @@ def _typed_for(crawl: Crawl, kept: fields.StoredValues) -> dict[str, Any]:
 
 
 @never_cache
-@require_POST
-@page
+@page_to_post
 def crawl_check(request: HttpRequest) -> HttpResponse:
     """The errors of the field named by `field`, as the form shows them; nothing if it is valid. No host is looked up:
     only the start of a crawl does that."""

@@ -8,14 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from crawler.accounts.slow_calls import slow_call
 from crawler.core.errors import BadInput, TooBusy
 from crawler.core.urls.normalise import parse_user_url
 from crawler.fetcher.preview import Preview, preview
 from crawler.web.crawl.crawls import crawl_named
-from crawler.web.decorators import page, person
+from crawler.web.decorators import page_to_post, person
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import SECRETS
 
@@ -23,9 +22,8 @@ MAX_VALUE_CHARACTERS = 500  # characters of a value
 
 
 @never_cache
-@require_POST
 @sensitive_post_parameters(*SECRETS)
-@page
+@page_to_post
 def extraction_preview(request: HttpRequest) -> HttpResponse:
     """What the rules in the form find on one page; or what to correct in the form first."""
     like = crawl_named(request, request.POST.get("again", ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
 from django import forms
@@ -57,62 +57,60 @@ class NumberInput(forms.TextInput):
         super().__init__(attrs={"inputmode": inputmode, "placeholder": placeholder, "autocomplete": "off"})
 
 
-class SpanField(forms.CharField):
-    """A duration, in seconds or with units; None when empty."""
+class QuantityField(forms.CharField):
+    """A quantity as a user types it; None when empty."""
 
-    def __init__(self, *, placeholder: str = "no limit", **kwargs: Any) -> None:
-        super().__init__(widget=NumberInput("text", placeholder=placeholder), **kwargs)
+    read: Callable[[str], float | None]
+    usual_placeholder = "no limit"
+    complaint: str
+
+    def __init__(self, *, placeholder: str | None = None, **kwargs: Any) -> None:
+        shown = self.usual_placeholder if placeholder is None else placeholder
+        super().__init__(widget=NumberInput("text", placeholder=shown), **kwargs)
+
+    def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # a number in place of text
+        typed = super().to_python(value)
+        if not typed:
+            return None
+        quantity = self.read(typed)
+        if quantity is None:
+            raise forms.ValidationError(self.complaint.format(self.label))
+        return quantity
+
+
+class SpanField(QuantityField):
+    """A duration, in seconds or with units."""
+
+    read = staticmethod(seconds_of)
+    complaint = "{} must be a time such as 2h, 30m or 90s; a bare number is seconds."
 
     def prepare_value(self, value: Any) -> Any:
         return exact_span(value) if isinstance(value, (int, float)) else value
 
-    def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # seconds in place of text
-        typed = super().to_python(value)
-        if not typed:
-            return None
-        seconds = seconds_of(typed)
-        if seconds is None:
-            raise forms.ValidationError(
-                f"{self.label} must be a time such as 2h, 30m or 90s; a bare number is seconds."
-            )
-        return seconds
+
+class MomentField(QuantityField):
+    """A date and time, in UTC unless it names a zone, as epoch seconds."""
+
+    read = staticmethod(moment_of)
+    usual_placeholder = "2026-12-01T08:00"
+    complaint = "The time must be one such as 2026-12-01T08:00, or 2026-12-01T08:00+01:00."
 
 
-class MomentField(forms.CharField):
-    """A date and time, in UTC unless it names a zone, as epoch seconds; None when empty."""
+class SizeField(QuantityField):
+    """A number of bytes, with units or without."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(widget=NumberInput("text", placeholder="2026-12-01T08:00"), **kwargs)
-
-    def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # seconds in place of text
-        typed = super().to_python(value)
-        if not typed:
-            return None
-        moment = moment_of(typed)
-        if moment is None:
-            raise forms.ValidationError("The time must be one such as 2026-12-01T08:00, or 2026-12-01T08:00+01:00.")
-        return moment
-
-
-class SizeField(forms.CharField):
-    """A number of bytes, with units or without; None when empty."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(widget=NumberInput("text", placeholder="no limit"), **kwargs)
+    read = staticmethod(bytes_of)
+    complaint = "{} must be a size such as 500kB, 10MB or 2GB; a bare number is bytes."
 
     def prepare_value(self, value: Any) -> Any:
         return exact_size(value) if isinstance(value, int) else value
 
-    def to_python(self, value: Any) -> int | None:  # type: ignore[override]  # bytes in place of text
-        typed = super().to_python(value)
-        if not typed:
-            return None
-        size = bytes_of(typed)
-        if size is None:
-            raise forms.ValidationError(
-                f"{self.label} must be a size such as 500kB, 10MB or 2GB; a bare number is bytes."
-            )
-        return size
+
+def select_of(choices: Sequence[tuple[str, Any]], asked: str) -> forms.Select:
+    """A select; an unknown value in the query string is one more choice, so that the user sees it."""
+    known = {value for group, shown in choices for value in (dict(shown) if isinstance(shown, list) else [group])}
+    more = [] if asked in known else [(asked, asked)]
+    return forms.Select(choices=[*choices, *more])
 
 
 class DefaultOnCheckbox(forms.CheckboxInput):

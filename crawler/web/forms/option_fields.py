@@ -76,6 +76,14 @@ else:
     )
 
 
+def events_field(**more: Any) -> forms.MultipleChoiceField:
+    """The field of the events that receivers of a crawl's notices get."""
+    choices = [(event.value, EVENTS[event].capitalize()) for event in OF_PAGES]
+    return forms.MultipleChoiceField(
+        label="Events", required=False, choices=choices, widget=forms.CheckboxSelectMultiple(), **more
+    )
+
+
 class OptionFields(CatalogueFields):
     """Every option except `private_hosts`, which only superusers have, and the options of `ContentFields`."""
 
@@ -90,12 +98,8 @@ class OptionFields(CatalogueFields):
         placeholder="ref_*",
         help_text="Names of query parameters, one per line, such as sid, or ref_* for all that begin so.",
     )
-    notify_events = forms.MultipleChoiceField(
-        label="Events",
-        required=False,
+    notify_events = events_field(
         initial=list(DEFAULTS.notify_events),
-        choices=[(event.value, EVENTS[event].capitalize()) for event in OF_PAGES],
-        widget=forms.CheckboxSelectMultiple(),
         help_text="Only webhooks get page notices, with many pages in each.",
         error_messages={"invalid_choice": "%(value)s is not an event of a crawl."},
     )

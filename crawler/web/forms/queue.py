@@ -11,15 +11,13 @@ from crawler.accounts.permissions import AnyUser, namer, sees_addresses
 from crawler.core.access import credentials
 from crawler.core.access.reach import NAMING, is_limited
 from crawler.core.options.catalogue import CHANGEABLE, OPTIONS
-from crawler.core.options.events import OF_PAGES
 from crawler.core.options.receivers import MAY_BE_SECRET, RECEIVERS
 from crawler.core.pages.placement import Placement, placed
 from crawler.crawls.crawl_checks import has_use
 from crawler.models import Crawl
-from crawler.reports.text import EVENTS
 from crawler.web.forms import fields
 from crawler.web.forms.fields import LinesField, MomentField, NumberInput, SpanField
-from crawler.web.forms.option_fields import field_of
+from crawler.web.forms.option_fields import events_field, field_of
 
 
 class AddForm(forms.Form):
@@ -83,7 +81,7 @@ class ChangeForm(forms.Form):
             }
             for kind, change in secrets.items():
                 self.fields[kind] = fields.secret_field(credentials.KINDS[kind], change.help)
-            self.fields[name] = field_of(OPTIONS[name]) if name in OPTIONS else _events()
+            self.fields[name] = field_of(OPTIONS[name]) if name in OPTIONS else events_field()
 
     def values(self) -> dict[str, Any]:
         """The options with their new values; an empty field means the default, that of a credential no change."""
@@ -92,13 +90,6 @@ class ChangeForm(forms.Form):
         values = {name: None if value in ("", []) else value for name, value in values.items()}
         typed = {name: self.cleaned_data.get(name) for name in credentials.CHANGEABLE}
         return values | {name: value for name, value in typed.items() if value}
-
-
-def _events() -> forms.Field:
-    choices = [(event.value, EVENTS[event].capitalize()) for event in OF_PAGES]
-    return forms.MultipleChoiceField(
-        label="Events", required=False, choices=choices, widget=forms.CheckboxSelectMultiple()
-    )
 
 
 def first_error(form: forms.Form) -> str:

@@ -12,8 +12,6 @@ from django import forms
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
 
 from crawler.core.errors import BadInput
 from crawler.core.pages.page_field import Sort
@@ -38,7 +36,8 @@ from crawler.reports.page_table import (
     table_page,
 )
 from crawler.web.crawl.crawls import visible_crawl
-from crawler.web.decorators import page
+from crawler.web.decorators import page_to_read
+from crawler.web.forms.fields import select_of
 from crawler.web.forms.sharing import is_locked
 from crawler.web.tables.rows import KINDS, page_row
 
@@ -97,11 +96,7 @@ class PagesForm(forms.Form):
         self.columns = [(column.name, column.title) for column in self._columns]
 
     def _offer(self, name: str, choices: list[Choice]) -> None:
-        """A select; an unknown value in the query string is one more choice, so that the user sees it."""
-        asked = self._given.get(name, "")
-        known = {value for choice in choices for value in _values(choice)}
-        more = [] if asked in known else [(asked, asked)]
-        self.fields[name].widget = forms.Select(choices=[*choices, *more])
+        self.fields[name].widget = select_of(choices, self._given.get(name, ""))
 
     def clean(self) -> dict[str, Any]:
         try:
@@ -115,11 +110,6 @@ class PagesForm(forms.Form):
 
 def _choices(groups: Sequence[tuple[str, Sequence[Facet]]]) -> list[Choice]:
     return [(name.capitalize(), [(facet.value, facet.label) for facet in facets]) for name, facets in groups]
-
-
-def _values(choice: Choice) -> list[str]:
-    value, shown = choice
-    return [inner for inner, _ in shown] if isinstance(shown, list) else [value]
 
 
 @dataclass(frozen=True)
@@ -201,18 +191,14 @@ FILES = {"csv": "CSV", "jsonl": "JSON lines"}
 """The formats of the rows as a file."""
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_pages(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The rows of the query string, or the form with its errors."""
     crawl = visible_crawl(request, crawl_id)
     return _page(request, crawl, PagesForm(request.GET, crawl))
 
 
-@never_cache
-@require_GET
-@page
+@page_to_read
 def crawl_pages_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> HttpResponseBase:
     """All rows of the query string in the same order, streamed."""
     crawl = visible_crawl(request, crawl_id)

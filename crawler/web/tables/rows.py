@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from crawler.core.pages.outcomes import STATUS_TONES, Tone
 from crawler.core.protocol.messages import EXTERNAL, SITEMAP
@@ -103,7 +103,7 @@ def _row(
         if column.opens and line.part:
             cell["opens"] = opened(line.part)
     if line.page is not None:
-        cells[0]["page"] = page_address(crawl, line.page)
+        cells[0]["page"] = reverse("page-detail", args=[crawl.id, line.page])
     return cells
 
 
@@ -140,14 +140,6 @@ def _text(kind: CellType, cell: Cell) -> str:
             return text.size(int(cell))
         case _:
             return str(cell)
-
-
-def page_address(crawl: Crawl, page: int) -> str:
-    """The address of a page's view; "" when it has none."""
-    try:
-        return reverse("page-detail", args=[crawl.id, page])
-    except NoReverseMatch:
-        return ""
 
 
 def names(columns: Iterable[ReportColumn]) -> list[str]:
