@@ -20,7 +20,7 @@ from crawler.models import ApiToken, Crawl, Schedule
 from tests.api.calling import ROOT, Caller, a_token
 from tests.api.test_routes import asked, things_of
 from tests.content_storages import kept_in
-from tests.factories import a_crawl, a_group, a_page, an_allowance
+from tests.factories import a_crawl, a_group, an_allowance
 from tests.routes import API, ApiRoute
 
 STANDINGS = {
@@ -231,13 +231,6 @@ def test_a_stream_ends_with_the_login_it_was_opened_by(
     next(stream)
     end(browser, ann)
     assert b"deleted" in b"".join(stream)
-
-
-def test_of_two_pages_with_one_number_only_mine_is_shown(ann: User, by_bob: Caller, bob: User) -> None:
-    hers, mine = a_page(a_crawl(ann)), a_page(a_crawl(bob))
-    assert by_bob.get(f"/crawls/{mine.crawl_id}/pages/{mine.pk}").status_code == 200
-    assert by_bob.get(f"/crawls/{mine.crawl_id}/pages/{hers.pk}").status_code == 404
-    assert by_bob.get(f"/crawls/{hers.crawl_id}/pages/{mine.pk}").status_code == 404
 
 
 STARTS = [

@@ -88,13 +88,6 @@ def test_what_a_dead_try_has_not_made_is_made_with_the_id_it_was_to_have(
     assert by_root.post("/crawls", HERE, **KEY).json()["id"] == str(row.made_id)
 
 
-def test_an_answer_is_forgotten_after_a_day(by_root: Caller, real_redis: object) -> None:
-    by_root.post("/crawls", HERE, **KEY)
-    RepeatedCall.objects.update(claimed_at=timezone.now() - idempotency.RESPONSE_TTL)
-    by_root.post("/crawls", HERE, **KEY)
-    assert Crawl.objects.count() == 2
-
-
 def test_a_token_that_may_do_less_is_not_given_the_answer(by_root: Caller, root: User, real_redis: object) -> None:
     by_root.post("/crawls", HERE, **KEY)
     assert Caller(a_token(root, Scope.CRAWLS_READ)).post("/crawls", HERE, **KEY).status_code == 422

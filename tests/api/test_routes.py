@@ -13,7 +13,7 @@ from crawler.core.access.permissions import ALL_SCOPES, Scope
 from crawler.core.protocol.completion import State
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem
-from crawler.models import ApiToken, Channel, Crawl, PageFacts
+from crawler.models import ApiToken, Channel, PageFacts
 from crawler.queueing import queues
 from tests.api.calling import ROOT, Caller, a_token
 from tests.content_storages import kept_in
@@ -21,6 +21,7 @@ from tests.factories import a_crawl, a_delivery, a_page, kept_text
 from tests.routes import API, ApiRoute
 from tests.web.crawl.test_schedules import a_schedule
 
+READING = [route for route in API if route.method == "get"]
 NO_ID = "00000000-0000-0000-0000-000000000007"
 NEVER = {
     **dict.fromkeys(("crawl_id", "other_id", "schedule_id", "delivery_id", "channel_id"), NO_ID),
@@ -33,13 +34,6 @@ NEVER = {
     "change": "new",
 }
 """What names nothing."""
-
-
-def each(routes: list[ApiRoute]) -> pytest.MarkDecorator:
-    """A test for each that changes something, and one for all that change nothing."""
-    reading = [route for route in routes if route.method == "get"]
-    sets = [reading, *([route] for route in routes if route not in reading)]
-    return pytest.mark.parametrize("routes", sets, ids=lambda routes: f"{routes[-1].method} {routes[-1].path}")
 
 
 def things_of(owner: User) -> dict[str, Any]:
@@ -91,17 +85,7 @@ def test_a_token_without_the_scope_is_refused_with_its_name(ann: User) -> None:
         assert f'scope="{route.scope}"' in response["WWW-Authenticate"]
 
 
-@each([route for route in API if route.of_one])
-def test_items_of_others_are_not_found(by_bob: Caller, ann: User, real_redis: object, routes: list[ApiRoute]) -> None:
-    things = things_of(ann)
-    for route in routes:
-        response = asked(by_bob, route, things)
-        assert response.status_code == 404, route
-        assert response["Content-Type"] == "application/problem+json"
-        assert Crawl.objects.get(pk=things["crawl_id"]).state == State.PAUSED
-
-
-@each([*API])
+@pytest.mark.parametrize("routes", [READING, *([route] for route in API if route not in READING)])
 def test_the_scope_alone_is_enough_for_the_owner(root: User, real_redis: object, routes: list[ApiRoute]) -> None:
     things = things_of(root)
     with ExitStack() as ending:  # a response that is closed takes the connection of the database with it

@@ -16,9 +16,8 @@ from rq import Queue, SimpleWorker
 
 from crawler import clock
 from crawler.core.politeness.throttle import Throttle
-from crawler.crawls.control import cancel, pause
+from crawler.crawls.control import pause
 from crawler.frontier import keys
-from crawler.frontier.autoscalers import Membership
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.host_throttle import encoded_throttle
@@ -33,7 +32,6 @@ from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
 from crawler.reports.diagnosis_facts import MAX_LISTED, robots_cache_of
-from crawler.reports.explanation import AUTOSCALED
 from tests.bench import Bench
 from tests.factories import make_crawl, make_page
 from tests.site import Reply, page
@@ -94,12 +92,6 @@ def claimed(bench: Bench) -> Lease:
 def test_without_a_worker_it_says_how_to_start_one(bench: Bench) -> None:
     bench.start()
     assert answer(bench) == "No worker is running: start one in the project folder with bin/worker."
-
-
-def test_without_a_worker_it_says_that_an_autoscaler_starts_one(bench: Bench, real_redis: Redis) -> None:
-    bench.start()
-    Membership(0, 1).beat(real_redis)
-    assert answer(bench) == AUTOSCALED
 
 
 def test_a_worker_of_one_queue_alone_is_not_enough(bench: Bench, real_redis: Redis) -> None:
@@ -170,11 +162,6 @@ def test_a_worker_that_stops_renewing_seems_to_have_died(bench: Bench, worker: S
     )
     assert found["batches"][0]["hold"] == "silent"
     assert 0 < found["batches"][0]["back_in"] <= 3
-
-
-def test_a_lease_that_has_run_out_goes_back_at_the_next_run(bench: Bench, worker: SimpleWorker) -> None:
-    claimed(bench)
-    assert answer(bench, LEASE_TTL_S + 5).endswith("it goes back to the others at the manager's next run.")
 
 
 def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench, worker: SimpleWorker) -> None:
@@ -436,12 +423,6 @@ def test_a_finished_crawl_is_finished(bench: Bench) -> None:
     assert (found["batches"], found["hosts"]) == ([], {"waiting": 0, "shown": []})
 
 
-def test_a_cancelled_crawl_was_cancelled(bench: Bench) -> None:
-    bench.start()
-    cancel(bench.crawl.id)
-    assert told(bench)["sentences"] == ["It was cancelled: no page is open."]
-
-
 def test_a_deadline_is_told(bench: Bench) -> None:
     bench.start(deadline=600.0)
     found = told(bench)
@@ -462,12 +443,6 @@ def test_without_redis_the_table_is_still_told(bench: Bench, settings: Any) -> N
     assert found["redis"]["error"]
     assert (found["batches"], found["hosts"], found["manager"]) == (None, None, None)
     assert [row["url"] for row in found["open"]["shown"]] == [f"{bench.site.url}/"]
-
-
-def test_it_is_plain_json(bench: Bench) -> None:
-    claimed(bench)
-    found = told(bench)
-    assert json.loads(json.dumps(found)) == found
 
 
 def test_a_large_crawl_shows_its_first_open_pages_and_costs_a_few_queries(

@@ -69,7 +69,3 @@ def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypa
 def test_what_was_given_up_on_elsewhere_is_not_listed(as_ann: Client, ann: User) -> None:
     a_dead_letter(a_crawl(a_person("bob")))
     assert "There are none" in as_ann.get(f"/crawls/{a_crawl(ann).id}/dead-letters/").content.decode()
-
-
-def test_they_are_to_be_looked_at_alone(as_ann: Client, ann: User) -> None:
-    assert as_ann.post(f"/crawls/{a_crawl(ann).id}/dead-letters/").status_code == 405

@@ -37,11 +37,6 @@ def test_a_part_that_exists_is_shown_with_its_address() -> None:
     assert parts["Reports"] == f"{OVERVIEW}reports/"
 
 
-def test_a_part_that_does_not_exist_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.web.navigation.CRAWL_PAGES", (("crawl-detail", "Overview"), ("no-such", "Nothing")))
-    assert [place.name for place in parts_of(CRAWL, OVERVIEW)] == ["Overview"]
-
-
 @pytest.mark.urls("tests.web.test_navigation")
 @pytest.mark.parametrize(
     ("path", "part"),

@@ -59,17 +59,11 @@ def test_a_crawl_may_be_begun_again_and_again(by_root: Caller, real_redis: objec
     ("body", "pointer"),
     [
         ({}, "#/start_urls"),
-        ({"start_urls": []}, "#/start_urls"),
-        ({"start_urls": ["ftp://example.com/"]}, "#/start_urls"),
         ({"start_urls": ["http://127.0.0.1:8/", 7]}, "#/start_urls/1"),
         ({"start_urls": ["http://127.0.0.1:8/"]}, "#/start_urls"),
-        ({"start_urls": ["http://1.1.1.1:25/"]}, "#/start_urls"),
         ({**HERE, "max_pages": 0}, "#/max_pages"),
         ({**HERE, "max_pages": 10**30}, "#/max_pages"),
-        ({**HERE, "page_timeout": 31}, "#/page_timeout"),
-        ({**HERE, "include": ["("]}, "#/include"),
         ({**HERE, "externals": "follow"}, "#/externals"),
-        ({**HERE, "bearer": "a b"}, "#/bearer"),
         ({**HERE, "max_pagse": 7}, "#/max_pagse"),
         ({**HERE, "private_hosts": ["*"]}, "#/private_hosts"),
         ({**HERE, "schedule": "now and then"}, "#/schedule"),
@@ -147,20 +141,6 @@ def test_a_query_that_cannot_be_used_names_its_parameter(by_ann: Caller, query: 
     assert (response.status_code, error["in"], error["field"]) == (422, "query", name)
 
 
-def test_under_a_page_limit_progress_is_relative_to_the_limit(by_ann: Caller, ann: User) -> None:
-    moving = {"discovered": 457, "outcomes": {"2xx": 12}, "samples": [[time.time() - 4, 300, 4, 4]]}
-    crawl = a_crawl(ann, options=CrawlOptions(max_pages=40), **moving)
-    progress = by_ann.get(f"/crawls/{crawl.id}").json()["progress"]
-    assert {name: progress[name] for name in ("done", "total", "at_most", "percent")} == {
-        "done": 12,
-        "total": 40,
-        "at_most": True,
-        "percent": 30,
-    }
-    assert (progress["discovered"], progress["closed"], progress["open"]) == (457, 12, 445)
-    assert progress["eta"] > 0
-
-
 def test_a_crawl_says_why_it_ended_wherever_it_is_shown(by_ann: Caller, ann: User) -> None:
     limited = {"discovered": 3, "outcomes": {"2xx": 1, "limit": 2}, "limits": {"pages": 2}}
     a_crawl(ann)
@@ -173,34 +153,15 @@ def test_a_crawl_says_why_it_ended_wherever_it_is_shown(by_ann: Caller, ann: Use
     assert receipt["ended_message"] == "Limit reached: 1 page at most (2 pages were not requested)."
 
 
-def test_the_receipt_of_a_crawl_is_that_of_its_page(by_ann: Caller, ann: User) -> None:
-    crawl = a_finished_crawl(ann)
-    receipt = by_ann.get(f"/crawls/{crawl.id}/receipt").json()
-    assert (receipt["discovered"], receipt["fetched"], receipt["statuses"]) == (3, 3, {"200": 3})
-    assert by_ann.get(f"/crawls/{crawl.id}").json()["receipt"]["fetched"] == 3
+def test_a_crawl_is_moved_once_and_a_second_call_is_no_error(by_ann: Caller, ann: User, real_redis: object) -> None:
+    crawl = a_crawl(ann)
+    said = [by_ann.post(f"/crawls/{crawl.id}/pause").json() for _ in range(2)]
+    assert [(answer["state"], answer["moved"]) for answer in said] == [("paused", True), ("paused", False)]
 
 
-@pytest.mark.parametrize(
-    ("verb", "before", "after"),
-    [
-        ("pause", State.RUNNING, State.PAUSED),
-        ("resume", State.PAUSED, State.RUNNING),
-        ("cancel", State.RUNNING, State.CANCELLED),
-    ],
-)
-def test_a_crawl_is_moved_once_and_a_second_call_is_no_error(
-    by_ann: Caller, ann: User, real_redis: object, verb: str, before: State, after: State
-) -> None:
-    crawl = a_crawl(ann, state=before)
-    first, second = by_ann.post(f"/crawls/{crawl.id}/{verb}"), by_ann.post(f"/crawls/{crawl.id}/{verb}")
-    assert [(said.json()["state"], said.json()["moved"]) for said in (first, second)] == [(after, True), (after, False)]
-
-
-@pytest.mark.parametrize("verb", ["pause", "resume", "cancel"])
-def test_a_crawl_that_is_over_cannot_be_moved(by_ann: Caller, ann: User, real_redis: object, verb: str) -> None:
-    crawl = a_finished_crawl(ann)
-    response = by_ann.post(f"/crawls/{crawl.id}/{verb}")
-    assert (response.status_code, crawl.state) == (409, State.FINISHED)
+def test_a_crawl_that_is_over_cannot_be_moved(by_ann: Caller, ann: User, real_redis: object) -> None:
+    response = by_ann.post(f"/crawls/{a_finished_crawl(ann).id}/cancel")
+    assert response.status_code == 409
     assert "there is nothing to" in response.json()["detail"]
 
 
@@ -253,12 +214,6 @@ def test_another_owners_crawl_that_uses_the_connections_is_not_named(
     [host] = told.json()["hosts"]["shown"]
     assert host["used_by"] == [{"by": "another crawl", "connections": 1, "crawl": None}]
     assert "secret.test" not in told.content.decode()
-
-
-def test_no_response_may_be_cached_or_run_scripts(by_ann: Caller) -> None:
-    response = by_ann.get("/crawls")
-    assert response["Cache-Control"] == "no-store"
-    assert response["Content-Security-Policy"].startswith("default-src 'none'")
 
 
 @pytest.mark.parametrize("path", ["/crawls?q=%00", "/crawls/a%00b"])

@@ -59,11 +59,7 @@ def test_a_channel_is_added_once(by_ann: Caller) -> None:
     [
         ({"transport": "pigeon"}, "transport"),
         ({"address": "nobody"}, "address"),
-        ({"address": ""}, "address"),
-        ({"events": []}, "events"),
-        ({"events": ["page"]}, "events"),
         ({"events": ["moon"]}, "events"),
-        ({"name": "x" * 81}, "name"),
         ({"enabled": True}, "enabled"),
         ({"transport": "webhook", "address": "http://127.0.0.1/hook"}, "address"),
         ({"transport": "slack", "address": "sealed:x"}, "address"),
@@ -120,12 +116,6 @@ def test_a_test_says_what_came_back_once_in_ten_seconds(by_ann: Caller, ann: Use
     first, second = by_ann.post(path).json(), by_ann.post(path).json()
     assert (first["arrived"], second["arrived"]) == (True, False)
     assert "ten seconds" in second["message"]
-
-
-def test_channels_of_others_are_not_found(by_root: Caller, ann: User) -> None:
-    channel = a_channel(ann)
-    assert by_root.get("/channels").json()["items"] == []
-    assert by_root.get(f"/channels/{channel.id}").status_code == 404
 
 
 def test_deliveries_are_listed_the_newest_first(by_ann: Caller, ann: User) -> None:

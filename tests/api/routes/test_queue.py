@@ -89,16 +89,6 @@ def test_open_and_closed_pages_get_values_of_their_own_in_one_call(by_ann: Calle
     }
 
 
-def test_a_call_with_a_key_adds_once(by_ann: Caller, crawl: Crawl) -> None:
-    body = {"urls": [f"{SITE}gone"], "again": True}
-    path = f"/crawls/{crawl.id}/urls"
-    first = by_ann.post(path, body, idempotency_key="a")
-    Page.objects.filter(url=f"{SITE}gone").update(status=Page.CLOSED)
-    second = by_ann.post(path, body, idempotency_key="a")
-    assert first.json() == second.json()
-    assert open_urls() == []
-
-
 def test_the_first_refused_urls_are_named(by_ann: Caller, crawl: Crawl) -> None:
     urls = [f"https://other.example/{number}" for number in range(12)]
     told = by_ann.ask("post", f"/crawls/{crawl.id}/urls", {"urls": urls}).json()
@@ -111,8 +101,6 @@ def test_the_first_refused_urls_are_named(by_ann: Caller, crawl: Crawl) -> None:
         ({"priority": 11}, "priority"),
         ({"delay": 5, "not_before": "2026-12-01T08:00:00Z"}, "not_before"),
         ({"not_before": "2026-12-01T08:00:00"}, "not_before"),
-        ({"ttl": -1}, "ttl"),
-        ({"urls": []}, "urls"),
         ({"urls": [{"priority": 9}]}, "urls.0.url"),
         ({"urls": [7]}, "urls.0"),
         ({"urls": ["https://example.com/"] * 10_001}, "urls"),
@@ -150,12 +138,7 @@ def test_options_are_changed_and_told(by_ann: Caller, crawl: Crawl) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"delay": 1, "concurrency": 99}, "concurrency"),
-        ({"max_depth": 2}, "max_depth"),
-        ({"include": ["["]}, "include"),
-    ],
+    ("body", "field"), [({"delay": 1, "concurrency": 99}, "concurrency"), ({"max_depth": 2}, "max_depth")]
 )
 def test_a_change_that_cannot_be_used_is_named(by_ann: Caller, crawl: Crawl, body: dict[str, Any], field: str) -> None:
     response = by_ann.ask("patch", f"/crawls/{crawl.id}", body)

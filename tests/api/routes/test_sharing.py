@@ -1,7 +1,5 @@
 """Sharing over the API: who else sees a crawl, what the others may do, and what an earlier crawl sent."""
 
-from typing import Any
-
 import pytest
 from django.contrib.auth.models import User
 
@@ -10,12 +8,8 @@ from crawler.core.access.permissions import Scope
 from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
 from tests.api.calling import Caller, a_token
-from tests.api.test_routes import asked, kept_in, things_of
 from tests.factories import a_finished_crawl, a_group
-from tests.routes import API
 
-OWNERS = {("delete", "/crawls/{crawl_id}"), ("post", "/crawls/{crawl_id}/share"), ("post", "/crawls/{crawl_id}/keep")}
-"""What is for a crawl's owner alone."""
 HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
 
 
@@ -51,22 +45,6 @@ def test_a_crawl_is_shared_from_its_start_with_its_schedule(by_root: Caller, roo
 def test_a_group_that_cannot_be_shared_with_starts_nothing(by_root: Caller, real_redis: object) -> None:
     assert by_root.post("/crawls", {**HERE, "group": "nobody"}).status_code == 422
     assert not Crawl.objects.exists()
-
-
-@pytest.mark.parametrize("controls", [False, True])
-def test_members_of_the_group_look_and_do_what_they_were_let(
-    ann: User, bob: User, real_redis: object, tmp_path: Any, settings: Any, controls: bool
-) -> None:
-    kept_in(tmp_path, settings)
-    group = a_group("editors", ann, bob)
-    things = things_of(ann)
-    Crawl.objects.update(group=group, group_controls=controls)
-    member = Caller(a_token(bob, *Scope))
-    routes = [route for route in API if "{crawl_id}" in route.path and not route.path.endswith("/events")]
-    for route in (route for route in routes if route.method != "get" or not controls):  # all may look: seen once
-        is_owners = (route.method, route.path) in OWNERS
-        refused = route.method != "get" and (is_owners or not controls)
-        assert (asked(member, route, things).status_code == 403) == refused, route
 
 
 def test_what_an_earlier_crawl_sent_is_sent_again_to_its_hosts_alone(

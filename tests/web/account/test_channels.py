@@ -147,12 +147,6 @@ def test_items_of_others_are_not_found(as_ann: Client, door: str) -> None:
     assert mail.outbox == []
 
 
-@pytest.mark.parametrize("door", ["add", "x/switch", "x/remove", "x/test"])
-def test_nothing_is_changed_by_looking(as_ann: Client, ann: User, door: str) -> None:
-    address = door.replace("x", str(a_channel(ann).id))
-    assert as_ann.get(f"{PAGE}{address}").status_code == 405
-
-
 def test_the_last_notice_and_what_came_of_it_is_shown(as_ann: Client, ann: User) -> None:
     channel, crawl = a_channel(ann), a_finished_crawl(ann)
     a_delivery(crawl, channel=channel, state=Delivery.GIVEN_UP, error="the mail server refused")

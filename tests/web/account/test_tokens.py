@@ -77,14 +77,5 @@ def test_revoking_twice_is_no_error(as_ann: Client, ann: User) -> None:
         assert [str(message) for message in response.context["messages"]] == [said]
 
 
-@pytest.mark.parametrize("path", ["/account/tokens/", "/account/tokens/7/revoke"])
-@pytest.mark.django_db
-def test_it_needs_a_login_and_the_pages_own_token(client: Client, ann: User, path: str) -> None:
-    assert client.post(path)["Location"].startswith("/login/")
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(ann)
-    assert strict.post(path).status_code == 403
-
-
 def test_every_scope_has_a_meaning_for_people() -> None:
     assert set(MEANINGS) == set(Scope)

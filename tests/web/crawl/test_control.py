@@ -1,7 +1,5 @@
 """The buttons of a crawl: each does its work once, says so, and never ends on an error page."""
 
-from uuid import UUID
-
 import pytest
 from django.contrib.auth.models import User
 from django.http import HttpResponse
@@ -10,9 +8,7 @@ from django.test import Client
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page
-from tests.factories import a_cancelled_crawl, a_crawl, a_finished_crawl, a_page, a_person
-
-VERBS = ["pause", "resume", "cancel", "delete", "retry-failed"]
+from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 
 def press(browser: Client, crawl: Crawl, verb: str, **sent: object) -> HttpResponse:
@@ -62,11 +58,6 @@ def test_a_button_does_what_it_says_and_the_page_confirms_it(
 @pytest.mark.parametrize(
     ("verb", "state", "line"),
     [
-        ("pause", State.PAUSED, "It is paused already."),
-        ("pause", State.FINISHED, "It is finished; there is nothing to pause."),
-        ("resume", State.RUNNING, "It is running already."),
-        ("resume", State.CANCELLED, "It was cancelled; there is nothing to resume."),
-        ("cancel", State.CANCELLED, "It was cancelled already."),
         ("cancel", State.FINISHED, "It is finished; there is nothing to cancel."),
         ("retry-failed", State.FINISHED, "There is nothing to retry."),
     ],
@@ -80,11 +71,10 @@ def test_a_button_pressed_too_late_changes_nothing_and_says_why(
     assert state_of(crawl) == state
 
 
-@pytest.mark.parametrize("state", State)
 def test_a_deleted_crawl_is_gone_with_its_pages_and_the_list_says_so(
-    as_ann: Client, ann: User, real_redis: object, state: State
+    as_ann: Client, ann: User, real_redis: object
 ) -> None:
-    crawl = a_finished_crawl(ann, state=state, discovered=1, outcomes={"2xx": 1}, statuses={"200": 1})
+    crawl = a_finished_crawl(ann, discovered=1, outcomes={"2xx": 1}, statuses={"200": 1})
     a_page(crawl)
     response = press(as_ann, crawl, "delete")
     assert response.redirect_chain == [("/", 302)]  # type: ignore[attr-defined]  # of test clients
@@ -105,13 +95,6 @@ def test_all_dead_letters_are_sent_again_and_the_crawl_runs(as_ann: Client, ann:
     assert said(press(as_ann, crawl, "retry-failed")) == ["1 page queued for retry."]
     letter.refresh_from_db()
     assert (letter.status, letter.given_up) == (Page.OPEN, False)
-    assert state_of(crawl) == State.RUNNING
-
-
-def test_a_cancelled_crawl_runs_again_for_its_dead_letters(as_ann: Client, ann: User, real_redis: object) -> None:
-    crawl = a_cancelled_crawl(ann, discovered=1, outcomes={"timeout": 1}, statuses={})
-    a_dead_letter(crawl)
-    press(as_ann, crawl, "retry-failed")
     assert state_of(crawl) == State.RUNNING
 
 
@@ -158,47 +141,11 @@ def test_sending_again_leads_back_to_where_the_button_was(
     assert response["Location"] == where.format(crawl.id)
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_somebody_elses_crawl_is_not_there_to_be_moved(as_ann: Client, real_redis: object, verb: str) -> None:
-    crawl = a_crawl(a_person("bob"))
-    assert as_ann.post(f"/crawls/{crawl.id}/{verb}").status_code == 404
-    assert state_of(crawl) == State.RUNNING
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_superuser_may_move_every_crawl(as_root: Client, ann: User, real_redis: object, verb: str) -> None:
-    assert press(as_root, a_crawl(ann), verb).status_code == 200
-
-
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("method", ["get", "put", "delete"])
-def test_a_crawl_is_moved_by_post_alone(as_ann: Client, ann: User, verb: str, method: str) -> None:
+def test_after_the_login_one_is_back_at_the_crawl_and_not_at_the_button(client: Client, ann: User) -> None:
     crawl = a_crawl(ann)
-    assert getattr(as_ann, method)(f"/crawls/{crawl.id}/{verb}").status_code == 405
-    assert state_of(crawl) == State.RUNNING
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_moving_needs_the_pages_own_token(ann: User, verb: str) -> None:
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(ann)
-    crawl = a_crawl(ann)
-    assert strict.post(f"/crawls/{crawl.id}/{verb}").status_code == 403
-    assert state_of(crawl) == State.RUNNING
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_after_the_login_one_is_back_at_the_crawl_and_not_at_the_button(client: Client, ann: User, verb: str) -> None:
-    crawl = a_crawl(ann)
-    response = client.post(f"/crawls/{crawl.id}/{verb}")
+    response = client.post(f"/crawls/{crawl.id}/pause")
     assert (response.status_code, response["Location"]) == (302, f"/login/?next=/crawls/{crawl.id}/")
     assert state_of(crawl) == State.RUNNING
-
-
-@pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "retry-failed"])
-@pytest.mark.django_db
-def test_a_crawl_that_never_was_is_not_there(as_ann: Client, verb: str) -> None:
-    assert as_ann.post(f"/crawls/{UUID(int=7)}/{verb}").status_code == 404
 
 
 @pytest.mark.parametrize(("verb", "state"), [("resume", State.PAUSED), ("delete", State.RUNNING)])
@@ -215,11 +162,6 @@ def test_with_redis_down_a_crawl_can_still_be_stopped(as_ann: Client, ann: User,
     crawl = a_crawl(ann)
     assert press(as_ann, crawl, verb).status_code == 200
     assert state_of(crawl) in {State.PAUSED, State.CANCELLED}
-
-
-def test_with_redis_down_dead_letters_may_be_half_sent(as_ann: Client, ann: User) -> None:
-    crawl, _ = a_crawl_with_a_dead_letter(ann)
-    assert "It is safe to try again" in said(press(as_ann, crawl, "retry-failed"))[0]
 
 
 @pytest.mark.parametrize(

@@ -100,11 +100,6 @@ def test_the_crawls_page_leads_there_while_it_is_not_over(as_ann: Client, ann: U
     assert f'<a href="{path(crawl)}">Why is it not finished?</a>' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
 
 
-@pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_it_is_only_looked_at(as_ann: Client, ann: User, method: str) -> None:
-    assert getattr(as_ann, method)(path(a_crawl(ann))).status_code == 405
-
-
 def a_waiting_crawl(owner: User, redis: Redis, **fields: Any) -> Crawl:
     """Of a host that asked to wait for an hour."""
     crawl = a_crawl(owner, **fields)
@@ -149,11 +144,6 @@ def test_who_may_only_look_gets_no_button(client: Client, ann: User, real_redis:
     assert "forget" not in html
     assert client.post(forget_path(crawl)).status_code == 403
     assert real_redis.hexists(keys.host("example.com"), "until")
-
-
-def test_a_superuser_may_end_the_wait_of_every_crawl(as_root: Client, ann: User, real_redis: Redis) -> None:
-    as_root.post(forget_path(a_waiting_crawl(ann, real_redis)))
-    assert not real_redis.hexists(keys.host("example.com"), "until")
 
 
 def test_another_owners_crawl_that_uses_the_connections_is_not_named(

@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 
 import pytest
@@ -85,17 +83,3 @@ def test_a_crawl_that_kept_nothing_offers_no_content_and_says_how_to_keep_it(as_
     response = as_ann.get(f"/crawls/{crawl.id}/export.warc.gz")
     assert response.status_code == 400
     assert "kept no content as warc" in response.content.decode()
-
-
-def test_text_of_strangers_does_not_run_in_a_spreadsheet(as_ann: Client, ann: User) -> None:
-    crawl = a_finished_crawl(ann)
-    a_page(crawl, title="=1+1")
-    body = as_ann.get(f"/crawls/{crawl.id}/export.csv").getvalue().decode()
-    assert next(csv.DictReader(io.StringIO(body)))["title"] == "'=1+1"
-
-
-@pytest.mark.parametrize("path", ["exports", "graph", "why", "dead-letters", "orphans", "notices", "traps", "pages"])
-def test_an_address_without_its_last_slash_leads_to_the_page(as_ann: Client, ann: User, path: str) -> None:
-    address = f"/crawls/{a_finished_crawl(ann).id}/{path}"
-    response = as_ann.get(address, {"page": "1"})
-    assert (response.status_code, response["Location"]) == (301, f"{address}/?page=1")

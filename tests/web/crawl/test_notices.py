@@ -48,13 +48,6 @@ def test_the_crawls_page_leads_to_it(as_ann: Client, ann: User) -> None:
     assert f'href="/crawls/{crawl.id}/notices/"' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
 
 
-def test_items_of_others_are_not_found(as_ann: Client) -> None:
-    delivery = told(a_finished_crawl(a_person("bob")))
-    assert as_ann.get(f"/crawls/{delivery.notice.crawl_id}/notices/").status_code == 404
-    assert as_ann.post(again(delivery)).status_code == 404
-    assert Delivery.objects.count() == 1
-
-
 def test_a_delivery_of_another_crawl_is_not_sent_again_by_this_ones_door(as_ann: Client, ann: User) -> None:
     theirs, mine = told(a_finished_crawl(a_person("bob"))), a_finished_crawl(ann)
     assert as_ann.post(f"/crawls/{mine.id}/notices/{theirs.id}/again").status_code == 404

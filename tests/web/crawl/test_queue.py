@@ -56,7 +56,6 @@ def test_pages_are_added_for_a_time_in_utc(as_ann: Client, crawl: Crawl) -> None
     ("sent", "told"),
     [
         ({"urls": ""}, "Type the URL of at least one page."),
-        ({"urls": SITE, "priority": "99"}, "The priority must be between 0 (last) and 10 (first), not 99."),
         ({"urls": SITE, "delay": "soon"}, "Not before must be a time such as 2h, 30m or 90s"),
         ({"urls": SITE, "not_before": "soon"}, "The time must be one such as 2026-12-01T08:00"),
         ({"urls": SITE, "not_before": "2999-01-01", "delay": "1h"}, "Give a delay or a time before which"),
@@ -93,13 +92,6 @@ def test_options_are_changed_and_others_stay(as_ann: Client, ann: User) -> None:
     assert said(press(as_ann, crawl, "change", **typed(as_ann, crawl))) == ["It is so already."]
     told = said(press(as_ann, crawl, "change", **typed(as_ann, crawl, delay="2", max_pages="")))
     assert told == ["Changed: Page limit from 10 to none; Delay from 0 to 2."]
-
-
-def test_a_value_that_cannot_be_used_changes_nothing(as_ann: Client, ann: User) -> None:
-    crawl = a_crawl(ann)
-    told = said(press(as_ann, crawl, "change", **typed(as_ann, crawl, delay="2", max_pages="0")))
-    assert told[0].startswith("Nothing was changed: Page limit must be 1 or more, not 0")
-    assert Crawl.objects.get().chosen.delay == 0.0
 
 
 def test_a_member_who_may_control_it_changes_all_but_the_notices(as_bob: Client, ann: User, bob: User) -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 from django.contrib.auth.models import User
@@ -99,11 +98,6 @@ def test_a_report_comes_as_a_file_that_no_spreadsheet_runs(as_ann: Client, crawl
     make(crawl, "/d", title="=1+1")
     response = as_ann.get(f"/crawls/{crawl.id}/reports/duplicate-titles.csv")
     assert b"'=1+1" in b"".join(response)  # type: ignore[arg-type]
-
-
-def test_a_report_comes_as_json_lines(as_ann: Client, crawl: Crawl) -> None:
-    response = as_ann.get(f"/crawls/{crawl.id}/reports/depths.jsonl")
-    assert [json.loads(line) for line in b"".join(response).splitlines()] == [{"depth": 0, "pages": 3}]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

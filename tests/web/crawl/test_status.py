@@ -136,10 +136,6 @@ def alerts(crawl: Crawl) -> list[str]:
     return [row["text"] for row in status(crawl)["lists"]["alerts"]]
 
 
-def test_all_but_one_page_is_not_yet_a_hundred_per_cent() -> None:
-    assert status(a_crawl(discovered=1000, outcomes={"2xx": 999}))["texts"]["percent"] == "99 %"
-
-
 def test_the_receipts_table_adds_up() -> None:
     crawl = a_finished_crawl(discovered=10, outcomes={"2xx": 5, "dns": 2, "robots": 2, "limit": 1})
     rows = status(crawl)["lists"]["receipt"]
@@ -167,12 +163,6 @@ def test_a_start_url_that_was_cancelled_is_no_trouble() -> None:
     crawl = a_cancelled_crawl()
     a_page(crawl, SITE, Outcome.CANCELLED, error="the crawl was cancelled")
     assert alerts(crawl) == []
-
-
-def test_an_address_that_is_not_of_the_web_is_no_link() -> None:
-    crawl = a_crawl()
-    a_page(crawl, "javascript:alert(1)")
-    assert status(crawl)["lists"]["pages"][0]["href"] == ""
 
 
 @pytest.mark.parametrize(
@@ -292,8 +282,3 @@ def test_while_an_autoscaler_starts_the_first_worker_nobody_is_told_to_start_one
     assert alerts(crawl) == [NO_WORKER]
     Membership(0, 1).beat(real_redis)
     assert alerts(crawl) == [AUTOSCALED]
-
-
-@pytest.mark.parametrize("state", [State.PAUSED, State.FINISHED, State.CANCELLED])
-def test_a_crawl_that_does_not_run_needs_no_worker(state: State) -> None:
-    assert alerts(a_finished_crawl(state=state)) == []

@@ -8,7 +8,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.traps import TrapReason
 from crawler.core.protocol.completion import State
 from crawler.models import Crawl, Page, Trap
-from tests.factories import a_crawl, a_finished_crawl, a_page
+from tests.factories import a_finished_crawl, a_page
 
 
 def a_trap(crawl: Crawl, name: str = "img", pages: int = 1, **fields: object) -> Trap:
@@ -84,19 +84,3 @@ def test_something_that_is_no_trap_releases_nothing(as_ann: Client, ann: User, r
     a_trap(crawl)
     as_ann.post(f"/crawls/{crawl.id}/release-traps", {"trap": sent})
     assert not Trap.objects.filter(released=True).exists()
-
-
-def test_without_redis_it_says_that_it_may_be_half_done(as_ann: Client, ann: User) -> None:
-    crawl = a_trapped_crawl(ann)
-    a_trap(crawl)
-    response = as_ann.post(f"/crawls/{crawl.id}/release-traps", follow=True)
-    assert "It is safe to try again" in response.content.decode()
-
-
-def test_looking_is_a_get_and_releasing_a_post_with_a_token(as_ann: Client, ann: User) -> None:
-    crawl = a_crawl(ann)
-    assert as_ann.post(f"/crawls/{crawl.id}/traps/").status_code == 405
-    assert as_ann.get(f"/crawls/{crawl.id}/release-traps").status_code == 405
-    careful = Client(enforce_csrf_checks=True)
-    careful.force_login(ann)
-    assert careful.post(f"/crawls/{crawl.id}/release-traps").status_code == 403

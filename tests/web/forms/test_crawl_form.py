@@ -133,10 +133,6 @@ def test_a_form_like_a_crawl_of_private_addresses_has_its_box_ticked_for_superus
     assert "allow_private" not in CrawlForm(user=PERSON, like=like).fields
 
 
-def test_a_form_like_a_crawl_without_options_leaves_them_folded() -> None:
-    assert not CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options={})).options_open
-
-
 def test_a_zero_is_passed_on_to_be_judged() -> None:
     options = options_of(a_form(max_pages="0", concurrency="0"))
     assert (options.max_pages, options.concurrency) == (0, 0)
@@ -166,20 +162,7 @@ def test_blank_lines_alone_are_no_start_url() -> None:
     assert form.errors["start_urls"] == ["Type the address of the site, such as https://example.com/."]
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        "max_pages",
-        "max_depth",
-        "concurrency",
-        "delay",
-        "per_minute",
-        "max_bytes",
-        "deadline",
-        "page_ttl",
-        "response_ttl",
-    ],
-)
+@pytest.mark.parametrize("field", ["max_pages", "delay", "max_bytes", "deadline"])
 def test_what_is_not_a_number_is_kept_and_named(field: str) -> None:
     form = a_form(PERSON, **{field: "many"})
     assert "must be a" in form.errors[field][0]
