@@ -96,27 +96,3 @@ def test_each_catalogue_has_sentences(catalogue: str) -> None:
     place = CORE / catalogue
     files = place.rglob("*.py") if place.is_dir() else [place]
     assert any(stray_sentences(file.read_text()) for file in files)
-
-
-REASON = '"it is longer than a page"'
-
-
-@pytest.mark.parametrize(
-    ("source", "number"),
-    [
-        (f"error = {REASON}", 1),
-        (f"def reason(n):\n    return {REASON} if n else ''", 1),
-        ("note = f'only the first {MOST} are kept'", 1),
-        (f"raise NoValue({REASON})", 1),
-        (f"def f():\n    why = {REASON}\n\n\ndef g():\n    why = 1\n    raise BadInput('x', why)", 1),
-        (f"raise BadInput('field', {REASON})", 0),
-        (f"raise ValueError(f'{{name}}: ' + {REASON}) from None", 0),
-        (f"WHY = {REASON}\nraise BadInput('field', WHY)", 0),
-        (f"def f():\n    why = {REASON}\n    raise BadInput('field', f'{{why}}.')", 0),
-        (f"def reason():\n    return WHY\n\n\nWHY = {REASON}\nraise BadInput('field', reason())", 0),
-        (f"def f():\n    {REASON}", 0),
-        ("KEYS = 'a, area, base, link[rel]'", 0),
-    ],
-)
-def test_a_sentence_of_a_refusal_is_told_from_others(source: str, number: int) -> None:
-    assert len(stray_sentences(source)) == number

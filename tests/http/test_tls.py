@@ -134,13 +134,6 @@ def test_a_flood_of_session_tickets_is_no_way_past_the_time(tmp_path: Path, http
     )
 
 
-def test_a_flood_of_session_tickets_is_left_within_the_time_of_any_request(tmp_path: Path) -> None:
-    with TicketFlood(AUTHORITY.server(tmp_path), tmp_path) as server:
-        fetched = asked(server.port, Limits(total_seconds=0.3))
-    assert fetched.outcome in (Outcome.TIMEOUT, Outcome.TOO_LARGE)
-    assert fetched.elapsed_ms < 1500
-
-
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_pages_of_all_sizes_come_whole_over_one_connection(version: ssl.TLSVersion) -> None:
     context = as_site_test()
@@ -162,17 +155,6 @@ def test_a_long_message_is_sent_whole() -> None:
     ):
         posted = fetcher.post(f"https://site.test:{server.port}/", body, {})
     assert (posted.http_status, server.bodies) == (200, [body])
-
-
-@pytest.mark.parametrize("then", [Then.CLOSE, Then.RESET])
-def test_a_kept_connection_that_was_closed_meanwhile_is_replaced(then: Then) -> None:
-    site = {"/a": page(then=then), "/b": page("<p>b")}
-    with (
-        Server(site, tls=as_site_test()) as server,
-        HttpFetcher(EVERY_NAME, "Tester/1", trust=trusting_the_test) as fetcher,
-    ):
-        fetched = [fetcher.get(f"https://site.test:{server.port}{path}") for path in site]
-    assert [one.outcome for one in fetched] == [Outcome.SUCCESS] * 2
 
 
 def test_a_body_cut_short_is_not_taken_for_whole() -> None:

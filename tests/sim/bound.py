@@ -30,11 +30,6 @@ class Bound:
     def seconds(self) -> float:
         return max(self.by_host.values())
 
-    @property
-    def host(self) -> int:
-        """The slowest."""
-        return max(self.by_host, key=lambda number: self.by_host[number])
-
     def of(self, hosts: set[int]) -> float:
         """The seconds of the slowest of these, if the others did not hold anybody up."""
         return max((seconds for number, seconds in self.by_host.items() if number in hosts), default=0.0)

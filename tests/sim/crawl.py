@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from tests.sim.bound import bound_of, live_hosts
-from tests.sim.endings import Ending, endings
 from tests.sim.log import Log
 from tests.sim.manners import Violation, violations
 from tests.sim.serving import Serving
@@ -61,7 +60,6 @@ class Finding:
     bound: float  # seconds below which no polite schedule can stay
     live_makespan: float  # seconds until all was fetched from hosts that can be crawled
     live_bound: float
-    last: Sequence[Ending]  # hosts that can be crawled, those first that were done with last
 
     @property
     def ratio(self) -> float:
@@ -88,7 +86,6 @@ def finding(stack: Stack, served: Serving, crawl: UUID, terms: Terms) -> Finding
         bound=bound.seconds,
         live_makespan=seconds_until_fetched(log, live, began),
         live_bound=bound.of(live),
-        last=endings(log, world, bound, live, began),
     )
 
 
@@ -111,7 +108,6 @@ def summary(found: Finding) -> str:
         f"live hosts   {found.live_makespan:.2f} s, at best {found.live_bound:.2f} s: {found.live_ratio:.2f}",
         f"requests/s   {found.requests / found.makespan:.0f}",
     ]
-    lines += ["done with last", *(f"  {ending}" for ending in found.last)]
     wrong = [*found.differences[:10], *found.too_often[:10], *map(str, found.violations[:10])]
     return "\n".join([*lines, *(["wrong"] if wrong else []), *(f"  {line}" for line in wrong)])
 

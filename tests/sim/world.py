@@ -14,6 +14,8 @@ Link = tuple[int, int]
 PAGES_A_PARENT = 6  # pages that are found first on the same page
 EARLY_PAGES = 5  # behind the start page; what takes a crawler long is among them, so that it is not what it ends with
 SMALL = 8  # pages of a host that has us wait for all of them, at most
+LATENCIES = (0.005, 0.12)  # seconds
+CRAWL_DELAYS = (0.3, 0.5)  # seconds
 MODEST = 20  # pages of a host where one stays broken through all attempts, at most
 
 
@@ -84,8 +86,6 @@ class World(msgspec.Struct, frozen=True):
         hanging: int = 0,
         refusing: int = 0,
         outside: int = 1,
-        latencies: tuple[float, float] = (0.005, 0.12),
-        crawl_delays: tuple[float, ...] = (0.3, 0.5),
     ) -> World:
         """So many hosts, with `pages` pages each on average, of which one has `largest` and no other more.
 
@@ -97,9 +97,7 @@ class World(msgspec.Struct, frozen=True):
         sizes = _sizes(dice, hosts, pages, largest)
         dead = [Health.HANGING] * hanging + [Health.REFUSING] * refusing
         drafts = [
-            _sketched(
-                dice, number, size, latencies, crawl_delays, dead[number - 1] if 0 < number <= len(dead) else None
-            )
+            _sketched(dice, number, size, dead[number - 1] if 0 < number <= len(dead) else None)
             for number, size in enumerate(sizes)
         ]
         drafts += [Host(_address(hosts + number), (Page(_path(dice)),), inside=False) for number in range(outside)]
@@ -138,27 +136,20 @@ def _sizes(dice: Random, hosts: int, pages: int, largest: int) -> list[int]:
     return [largest, *(max(1, min(largest - 1, round(wish * scale))) for wish in wishes)]
 
 
-def _sketched(
-    dice: Random,
-    number: int,
-    size: int,
-    latencies: tuple[float, float],
-    crawl_delays: tuple[float, ...],
-    health: Health | None,
-) -> Host:
+def _sketched(dice: Random, number: int, size: int, health: Health | None) -> Host:
     """A host with its pages, which do not lead anywhere yet. The largest (number 0) has nothing that slows it down."""
     robots = Robots.RULES if number == 0 else _robots(dice)
     has_rules = robots in (Robots.RULES, Robots.NAMED, Robots.LATE)
-    asks_for_delay = has_rules and number > 0 and bool(crawl_delays) and dice.random() < 0.2
+    asks_for_delay = has_rules and number > 0 and dice.random() < 0.2
     closed_to = _path(dice) + "/" if has_rules else ""
     size = min(size, SMALL) if asks_for_delay or robots is Robots.LATE else size
     return Host(
         address=_address(number),
         pages=_pages(dice, size, closed_to, may_stop=number > 0),
-        latency=round(dice.uniform(*latencies), 4),
+        latency=round(dice.uniform(*LATENCIES), 4),
         health=health or Health.WELL,
         robots=robots,
-        crawl_delay=dice.choice(crawl_delays) if asks_for_delay else 0.0,
+        crawl_delay=dice.choice(CRAWL_DELAYS) if asks_for_delay else 0.0,
         closed_to=closed_to,
     )
 
