@@ -11,6 +11,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
+from textwrap import dedent
 from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
@@ -55,7 +56,6 @@ class Exit(IntEnum):
     NOT_DONE = 1  # the crawl did not finish, there was nothing to crawl, or a service is down
     BAD_USAGE = 2  # invalid arguments; nothing was created
     INTERRUPTED = 128 + signal.SIGINT  # Ctrl-C
-    TERMINATED = 128 + signal.SIGTERM
 
 
 class ExitWith(Exception):
@@ -87,8 +87,8 @@ def _warnings_only() -> Iterator[None]:
 
 
 class CrawlerCommand(BaseCommand):
-    """A command that parses its arguments, calls one function and prints. Subclasses implement `perform`; `examples`
-    end the help text."""
+    """A command that parses its arguments, calls one function and prints. Subclasses implement `perform`; their
+    docstring is the help text: what the command does, and behind a blank line what follows the options."""
 
     examples = ""
     synopsis: str | None = None  # the usage line; None = argparse's own
@@ -102,6 +102,12 @@ class CrawlerCommand(BaseCommand):
         "--no-color",
         "--force-color",
     }
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        about, _, behind = (cls.__doc__ or "").partition("\n\n")
+        cls.help = cls.__dict__.get("help", about)
+        cls.examples = cls.__dict__.get("examples", dedent(behind))
 
     def get_version(self) -> str:
         """This project's, not Django's."""
@@ -221,11 +227,13 @@ class ActionCommand(CrawlerCommand):
 
 def command_of(action: Action, about: str) -> type[ActionCommand]:
     """The command of an action, for the module in `commands` by which Django finds it."""
-    examples = _EXAMPLES.format(name=action.name, reached=action.reached, refused=action.refused)
-    return type("Command", (ActionCommand,), {"action": action, "help": about, "examples": examples})
+    help_text = _HELP.format(about=about, name=action.name, reached=action.reached, refused=action.refused)
+    return type("Command", (ActionCommand,), {"action": action, "__doc__": help_text})
 
 
-_EXAMPLES = """\
+_HELP = """\
+{about}
+
 examples:
   python manage.py {name} 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
 

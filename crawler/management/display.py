@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain, islice
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from crawler import clock
 from crawler.core.text.sanitize import one_line
 from crawler.exports.csv import Cells
 from crawler.models import Crawl, Page, Schedule
-from crawler.reports import text
 from crawler.reports import text as words
 from crawler.reports.progress import progress_of, standing_of
 
@@ -23,19 +22,19 @@ _CRAWL = "{:<36}  "
 
 def progress_line(progress: dict[str, Any]) -> str:
     """The progress of a crawl (see `reports.progress`) in one line."""
-    stands = text.progress_text(progress["done"], progress["total"], at_most=progress["at_most"])
-    parts = [stands if progress["rate"] is None else f"{stands} at {text.rate(progress['rate'])}"]
+    stands = words.progress_text(progress["done"], progress["total"], at_most=progress["at_most"])
+    parts = [stands if progress["rate"] is None else f"{stands} at {words.rate(progress['rate'])}"]
     if progress["receipt"]["failed"]:
-        parts.append(f"{text.count(progress['receipt']['failed'])} failed")
+        parts.append(f"{words.count(progress['receipt']['failed'])} failed")
     if progress["eta"] is not None:
-        parts.append(f"about {text.duration(progress['eta'])} left")
+        parts.append(f"about {words.duration(progress['eta'])} left")
     return ", ".join(parts)
 
 
 def crawl_table(crawls: Sequence[Crawl]) -> str:
     """Crawls as an aligned table, one per line."""
     head = ("ID", "STATE", "STARTED (UTC)", "PAGES", "CLOSED", "SITE")
-    return text.aligned([head, *(_crawl_row(crawl) for crawl in crawls)])
+    return words.aligned([head, *(_crawl_row(crawl) for crawl in crawls)])
 
 
 def _crawl_row(crawl: Crawl) -> tuple[str, ...]:
@@ -45,8 +44,8 @@ def _crawl_row(crawl: Crawl) -> tuple[str, ...]:
         str(crawl.id),
         str(crawl.state),
         f"{crawl.created_at:%Y-%m-%d %H:%M:%S}",
-        text.count(stands.total) + (" at most" if stands.at_most else ""),
-        text.count(stands.done),
+        words.count(stands.total) + (" at most" if stands.at_most else ""),
+        words.count(stands.done),
         crawl.site + more,
     )
 
@@ -58,7 +57,7 @@ def dead_letter_head(*, of_all: bool) -> str:
 
 def dead_letter_line(page: Page, *, of_all: bool) -> str:
     """A dead letter as a line below that, with fixed widths: there may be a million of them."""
-    answer = str(page.http_status) if page.http_status else text.outcome(page.outcome)
+    answer = str(page.http_status) if page.http_status else words.outcome(page.outcome)
     why = f"  ({page.error.rstrip('.')})" if page.error else ""
     line = _DEAD_LETTER.format(page.pk, answer, page.attempts, one_line(page.url + why))
     return _CRAWL.format(str(page.crawl_id)) + line if of_all else line
@@ -80,7 +79,7 @@ def dead_letter(page: Page) -> dict[str, Any]:
 def schedule_table(schedules: Iterable[Schedule]) -> str:
     """Schedules as an aligned table, one per line."""
     head = ("ID", "RULE", "NEXT (UTC)", "LAST RUN (UTC)", "SITE", "")
-    return text.aligned([head, *(_schedule_row(schedule) for schedule in schedules)])
+    return words.aligned([head, *(_schedule_row(schedule) for schedule in schedules)])
 
 
 def _schedule_row(schedule: Schedule) -> tuple[str, ...]:
@@ -89,7 +88,7 @@ def _schedule_row(schedule: Schedule) -> tuple[str, ...]:
         str(schedule.id),
         schedule.rule,
         minute(schedule.next_at) if schedule.enabled else "paused",
-        f"{minute(last.created_at)} {last.state}" if last else text.DASH,
+        f"{minute(last.created_at)} {last.state}" if last else words.DASH,
         schedule.start_urls[0],
         schedule.last_error,
     )
@@ -120,35 +119,32 @@ def _last_run(schedule: Schedule) -> Crawl | None:
 LINE_INTERVAL_S = 10.0  # between two progress lines
 
 
-class Display(Protocol):
+class Display(ABC):
     """Shows the progress of one crawl. A context manager."""
 
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    @abstractmethod
     def show(self, crawl: Crawl) -> None: ...
+    @abstractmethod
     def show_reason(self, line: str) -> None:
         """Show why no page closes; "" = pages close."""
 
+    @abstractmethod
     def note(self, line: str) -> None: ...
 
 
-class PeriodicLines:
+class PeriodicLines(Display):
     """Prints a line every LINE_INTERVAL_S seconds, for logs and pipes."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._began = self._printed_at = time.monotonic()
         self._why, self._is_new = "", False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def show(self, crawl: Crawl) -> None:
         now = time.monotonic()
@@ -157,7 +153,7 @@ class PeriodicLines:
         self._printed_at, self._is_new = now, False
         line = progress_line(progress_of(crawl, clock.epoch_seconds()))
         why = f". {self._why}" if self._why else ""
-        self._say(f"after {text.duration(now - self._began)}: {line}{why}")
+        self._say(f"after {words.duration(now - self._began)}: {line}{why}")
 
     def show_reason(self, line: str) -> None:
         self._is_new = bool(line) and not self._why

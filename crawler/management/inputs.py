@@ -84,7 +84,7 @@ def _value_apart(name: str, typed: str) -> list[str]:
 def _resolve(name: str, typed: str) -> str:
     """The value itself, the contents of the file after "@", or of the variable after "env:"."""
     if typed.startswith("@"):
-        return _in_file(name, typed[1:])
+        return _read(name, typed, "utf-8").rstrip("\r\n")
     variable = _VARIABLE.fullmatch(typed)
     if variable is None:
         return typed
@@ -94,14 +94,14 @@ def _resolve(name: str, typed: str) -> str:
     return value
 
 
-def _in_file(name: str, file: str) -> str:
+def _read(name: str, typed: str, encoding: str) -> str:
+    """The text of a file, which may be typed with an "@" before it."""
     try:
-        return Path(file).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
+        return Path(typed.removeprefix("@")).expanduser().read_text(encoding)
     except UnicodeDecodeError:
-        raise BadInput(name, f"--{name} @{file}: the file is not text in UTF-8.") from None
+        raise BadInput(name, f"--{name} {typed}: the file is not text in UTF-8.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BadInput(name, f"--{name} @{file}: the file cannot be read: {what}.") from None
+        raise BadInput(name, f"--{name} {typed}: the file cannot be read: {reason(error)}.") from None
 
 
 def rules_in(file: str | None) -> tuple[FieldRule, ...]:
@@ -109,13 +109,7 @@ def rules_in(file: str | None) -> tuple[FieldRule, ...]:
     rules."""
     if not file:
         return ()
-    try:
-        text = Path(file).expanduser().read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadInput("fields", f"--fields {file}: the file is not text in UTF-8.") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise BadInput("fields", f"--fields {file}: the file cannot be read: {reason(error)}.") from None
-    rules = rules_of("fields", text)
+    rules = rules_of("fields", _read("fields", file, "utf-8-sig"))
     if not rules:
         raise BadInput("fields", f"--fields {file}: the file has no rules.")
     return rules

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, RenderableType
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from crawler import clock
 from crawler.core.text.sanitize import lines, one_line
-from crawler.management.display import progress_line
+from crawler.management.display import Display, progress_line
 from crawler.models import Crawl
 from crawler.reports.progress import progress_of
 
@@ -29,7 +28,7 @@ class _WithReason(Progress):
             yield Text(self.reason)
 
 
-class Bar:
+class Bar(Display):
     """A progress bar that disappears when the crawl is over. Its total grows while links are found."""
 
     def __init__(self) -> None:
@@ -47,9 +46,7 @@ class Bar:
         self.progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.progress.stop()
 
     def show(self, crawl: Crawl) -> None:

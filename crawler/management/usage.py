@@ -36,9 +36,6 @@ VERSION = f"Site Crawler {__version__}"
 BAD_USAGE = 2
 GOES_ON = 75  # the exit code of this program if the arguments can be used: neither 0 (help, version) nor an error's
 
-NOT_SETTLED = frozenset({"export", "json", "timeout", "resume", "detach", "workers"})
-"""The arguments of one call of the command. The crawl keeps all others."""
-
 
 def parse(arguments: Sequence[str]) -> Namespace:
     """The arguments of `bin/crawl`. Exits with 0 after --help or --version, with 2 if they cannot be used."""

@@ -23,28 +23,24 @@ from crawler.management.placement import add_place, place_of
 from crawler.manager.add import add
 from crawler.reports import adding
 
-EXAMPLES = """\
-examples:
-  python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/new
-  python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/news --delay 10m --priority 9
-  python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --list urls.txt --again
-
-A list may have the columns priority, ttl, not_before and others, as for bin/crawl --list.
-A page that waits already gets the time and priority that are given. One that has its outcome
-keeps it, unless --again asks for it again. A crawl that was over runs again.
-
-exit codes:
-  0    every URL was added, or is in the crawl already
-  1    some URLs were refused, or a service is down
-  2    invalid arguments, or there is no such crawl; nothing was added
-"""
-
 
 class Command(CrawlerCommand):
-    """Add pages to a crawl that is running, waits for pages, or is over."""
+    """Add pages to a crawl that is running, waits for pages, or is over.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/new
+      python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/news --delay 10m --priority 9
+      python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --list urls.txt --again
+
+    A list may have the columns priority, ttl, not_before and others, as for bin/crawl --list.
+    A page that waits already gets the time and priority that are given. One that has its outcome
+    keeps it, unless --again asks for it again. A crawl that was over runs again.
+
+    exit codes:
+      0    every URL was added, or is in the crawl already
+      1    some URLs were refused, or a service is down
+      2    invalid arguments, or there is no such crawl; nothing was added
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)

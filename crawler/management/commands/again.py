@@ -17,21 +17,6 @@ from crawler.models import Crawl
 from crawler.reports import adding
 from crawler.reports.page_table import chosen
 
-EXAMPLES = """\
-examples:
-  python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/a 4711
-  python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --status 4xx --delay 1h
-  python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --outcome limit
-
-The filters are those of the table of pages. A crawl that was over runs again. Pages of traps are
-left out: `manage.py release-trap` opens them. `manage.py retry-failed` retries dead letters alone.
-
-exit codes:
-  0    they are requested again
-  1    no page that has its outcome was selected, or a service is down
-  2    invalid arguments, or there is no such crawl or page
-"""
-
 FILTERS = {
     "text": ("q", "TEXT", "pages with TEXT in their URL or title"),
     "show": ("show", "WHAT", f"one of: {', '.join(Show)}"),
@@ -44,10 +29,21 @@ FILTERS = {
 
 
 class Command(CrawlerCommand):
-    """Request pages of a crawl again: those named, or all that pass the filters."""
+    """Request pages of a crawl again: those named, or all that pass the filters.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/a 4711
+      python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --status 4xx --delay 1h
+      python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --outcome limit
+
+    The filters are those of the table of pages. A crawl that was over runs again. Pages of traps are
+    left out: `manage.py release-trap` opens them. `manage.py retry-failed` retries dead letters alone.
+
+    exit codes:
+      0    they are requested again
+      1    no page that has its outcome was selected, or a service is down
+      2    invalid arguments, or there is no such crawl or page
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)

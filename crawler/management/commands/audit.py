@@ -20,28 +20,24 @@ from crawler.models import AuditEntry
 MAX_DAYS = 36_500
 ABOUT = "only actions on this: a crawl's ID, the beginning of it, a site (all its crawls), @last, an account, ..."
 
-EXAMPLES = """\
-examples:
-  python manage.py audit
-  python manage.py audit --days 30 --act login
-  python manage.py audit --who ann --json
-  python manage.py audit --about 5a0a5a2e
-  python manage.py audit --about @last
-
-An ACT is a prefix such as "crawl", or a name such as "crawl.deleted". The newest entries come last.
-
-exit codes:
-  0    the entries are on stdout
-  1    a service is down
-  2    invalid arguments
-"""
-
 
 class Command(CrawlerCommand):
-    """Show the audit log: starts, deletions, logins, changes of accounts, permissions and channels."""
+    """Show the audit log: starts, deletions, logins, changes of accounts, permissions and channels.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py audit
+      python manage.py audit --days 30 --act login
+      python manage.py audit --who ann --json
+      python manage.py audit --about 5a0a5a2e
+      python manage.py audit --about @last
+
+    An ACT is a prefix such as "crawl", or a name such as "crawl.deleted". The newest entries come last.
+
+    exit codes:
+      0    the entries are on stdout
+      1    a service is down
+      2    invalid arguments
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--days", type=float, default=7.0, metavar="N", help="how far back (default: 7)")

@@ -13,28 +13,24 @@ from crawler.management.crawl_options import add_changeable, changes
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.reports import adding
 
-EXAMPLES = """\
-examples:
-  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --delay 2 --concurrency 1
-  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --max-pages 500 --exclude '/archive/'
-  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --without deadline --notify me@example.com
-  python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --login-field user=ann --login-field password=env:PW
-
-Options that are not named stay as they are; a list, such as of patterns or log-in fields, takes
-the place of the one before. docs/queue.md says what a change means for pages that are open.
-
-exit codes:
-  0    it is changed, or was so already
-  1    the crawl was deleted, or a service is down
-  2    invalid arguments, or there is no such crawl; nothing was changed
-"""
-
 
 class Command(CrawlerCommand):
-    """Change the options of a crawl that is under way."""
+    """Change the options of a crawl that is under way.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --delay 2 --concurrency 1
+      python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --max-pages 500 --exclude '/archive/'
+      python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --without deadline --notify me@example.com
+      python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --login-field user=ann --login-field password=env:PW
+
+    Options that are not named stay as they are; a list, such as of patterns or log-in fields, takes
+    the place of the one before. docs/queue.md says what a change means for pages that are open.
+
+    exit codes:
+      0    it is changed, or was so already
+      1    the crawl was deleted, or a service is down
+      2    invalid arguments, or there is no such crawl; nothing was changed
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)

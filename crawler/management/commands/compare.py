@@ -20,26 +20,22 @@ from crawler.reports.comparison import (
     rows,
 )
 
-EXAMPLES = """\
-examples:
-  python manage.py compare EARLIER LATER
-  python manage.py compare EARLIER LATER --only content
-  python manage.py compare EARLIER LATER --only gone --json
-
-EARLIER and LATER are ids of crawls; `manage.py status` lists them.
-
-exit codes:
-  0    the comparison was printed
-  1    the database is down
-  2    there is no such crawl or change
-"""
-
 
 class Command(CrawlerCommand):
-    """Show how many pages are new, gone or changed between two crawls, or list the pages of one kind of change."""
+    """Show how many pages are new, gone or changed between two crawls, or list the pages of one kind of change.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py compare EARLIER LATER
+      python manage.py compare EARLIER LATER --only content
+      python manage.py compare EARLIER LATER --only gone --json
+
+    EARLIER and LATER are ids of crawls; `manage.py status` lists them.
+
+    exit codes:
+      0    the comparison was printed
+      1    the database is down
+      2    there is no such crawl or change
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("earlier", metavar="EARLIER", help="the earlier crawl: its ID, or the beginning of it")

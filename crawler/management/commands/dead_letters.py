@@ -12,22 +12,18 @@ from crawler.reports import dead_letters
 
 ROWS_PER_FETCH = 1000  # in memory
 
-EXAMPLES = """\
-examples:
-  python manage.py dead-letters
-  python manage.py dead-letters --since 2h --outcome timeout
-  python manage.py dead-letters --counts
-  python manage.py dead-letters 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json | head -1
-
-`manage.py retry-failed` takes the same arguments and retries them.
-"""
-
 
 class Command(CrawlerCommand):
-    """List dead letters: pages that failed and that a retry may fetch. Those of all crawls come newest first."""
+    """List dead letters: pages that failed and that a retry may fetch. Those of all crawls come newest first.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py dead-letters
+      python manage.py dead-letters --since 2h --outcome timeout
+      python manage.py dead-letters --counts
+      python manage.py dead-letters 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json | head -1
+
+    `manage.py retry-failed` takes the same arguments and retries them.
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_filters(parser)

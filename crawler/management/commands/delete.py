@@ -16,23 +16,19 @@ from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.text import Reply
 
-EXAMPLES = """\
-examples:
-  python manage.py delete 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
-  python manage.py delete 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --yes      (in a script)
-
-exit codes:
-  0    it is deleted, by this command or before it
-  1    you did not confirm, or a service is down
-  2    this is not the ID of a crawl, or --yes is needed because stdin is not a terminal
-"""
-
 
 class Command(CrawlerCommand):
-    """Delete a crawl with its pages and notices permanently. A running crawl is cancelled first."""
+    """Delete a crawl with its pages and notices permanently. A running crawl is cancelled first.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py delete 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+      python manage.py delete 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --yes      (in a script)
+
+    exit codes:
+      0    it is deleted, by this command or before it
+      1    you did not confirm, or a service is down
+      2    this is not the ID of a crawl, or --yes is needed because stdin is not a terminal
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)

@@ -26,7 +26,6 @@ formats:
 class Command(CrawlerCommand):
     """Write the pages of a crawl, open ones included, or its links, in one of several formats."""
 
-    help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:

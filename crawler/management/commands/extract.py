@@ -17,29 +17,25 @@ from crawler.management.crawls import crawl_of
 from crawler.management.inputs import add_secrets, credentials_of, rules_in
 from crawler.reports import text
 
-EXAMPLES = """\
-examples:
-  python manage.py extract https://example.com/product/1 --fields rules.yaml
-  python manage.py extract https://example.com/product/1 --fields rules.json --json
-  python manage.py extract ID --kept                        by the crawl's rules and your hooks
-  python manage.py extract ID --kept --fields rules.yaml    by new rules, which then are the crawl's
-
-exit codes:
-  0    the page was read, even if no rule found a value; or all kept pages were
-  1    the page could not be fetched, or some kept pages were not read
-  2    invalid arguments
-"""
-
 MAX_LENGTH = 200  # characters of a value
 PROGRESS_INTERVAL_S = 5.0  # between two lines of progress
 
 
 class Command(CrawlerCommand):
     """Test extraction rules on one page: fetch it as a crawl would, and show the value of each rule. With --kept, read
-    all pages of a crawl again from kept HTML, by rules and hooks, and replace their fields; no site is requested."""
+    all pages of a crawl again from kept HTML, by rules and hooks, and replace their fields; no site is requested.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py extract https://example.com/product/1 --fields rules.yaml
+      python manage.py extract https://example.com/product/1 --fields rules.json --json
+      python manage.py extract ID --kept                        by the crawl's rules and your hooks
+      python manage.py extract ID --kept --fields rules.yaml    by new rules, which then are the crawl's
+
+    exit codes:
+      0    the page was read, even if no rule found a value; or all kept pages were
+      1    the page could not be fetched, or some kept pages were not read
+      2    invalid arguments
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("url", metavar="URL|ID", help="the page; with --kept the crawl")

@@ -11,27 +11,23 @@ from crawler.management.base import CrawlerCommand, Exit
 from crawler.manager.host_waits import end_host_waits
 from crawler.reports import host, text
 
-EXAMPLES = """\
-examples:
-  python manage.py host example.com
-  python manage.py host example.com:8080 --json
-  python manage.py host example.com --forget
-
---forget lets all crawls request the host at once: its Retry-After, the state of the throttle and a failed
-robots.txt fetch are deleted. Its Crawl-delay and the delays of crawls stay.
-
-exit codes:
-  0    printed, or deleted, or there was nothing to delete
-  1    a service is down
-  2    invalid host
-"""
-
 
 class Command(CrawlerCommand):
-    """Show the state of a host: whether crawls wait for it, which use its connections, which have pages of it."""
+    """Show the state of a host: whether crawls wait for it, which use its connections, which have pages of it.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py host example.com
+      python manage.py host example.com:8080 --json
+      python manage.py host example.com --forget
+
+    --forget lets all crawls request the host at once: its Retry-After, the state of the throttle and a failed
+    robots.txt fetch are deleted. Its Crawl-delay and the delays of crawls stay.
+
+    exit codes:
+      0    printed, or deleted, or there was nothing to delete
+      1    a service is down
+      2    invalid host
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("host", metavar="HOST", help="host, host:port for another than the default port, or a URL")

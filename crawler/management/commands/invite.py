@@ -9,26 +9,22 @@ from crawler import conf
 from crawler.accounts.login_links import invite, link_for
 from crawler.management.base import CrawlerCommand, Exit
 
-EXAMPLES = """\
-examples:
-  python manage.py invite ann@example.com
-  python manage.py invite ann@example.com --group editors --group shop
-  python manage.py invite ann@example.com --staff
-
-The link can be used once, within three days. The same command prints a new one.
-
-exit codes:
-  0    the link is on stdout
-  1    a service is down
-  2    invalid address or group, or the account is in use; nothing was created
-"""
-
 
 class Command(CrawlerCommand):
-    """Invite a user: create an account named by the e-mail address, and print its link."""
+    """Invite a user: create an account named by the e-mail address, and print its link.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py invite ann@example.com
+      python manage.py invite ann@example.com --group editors --group shop
+      python manage.py invite ann@example.com --staff
+
+    The link can be used once, within three days. The same command prints a new one.
+
+    exit codes:
+      0    the link is on stdout
+      1    a service is down
+      2    invalid address or group, or the account is in use; nothing was created
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", metavar="EMAIL", help="the address; it is also the user name")

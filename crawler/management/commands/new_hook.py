@@ -10,20 +10,6 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.management.base import CrawlerCommand, Exit, ExitWith
 
-EXAMPLES = """\
-examples:
-  python manage.py new-hook my_prices                       writes my_prices.py and test_my_prices.py here
-  python manage.py new-hook my_prices --folder /srv/hooks
-  python -m pytest test_my_prices.py                        runs the test as it is
-
-docs/hooks.md says what the methods may do.
-
-exit codes:
-  0    both files were written
-  1    one of them exists, or the folder cannot be written to
-  2    invalid arguments
-"""
-
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 HOOK = '''\
@@ -81,10 +67,20 @@ def test_the_other_methods_can_be_called() -> None:
 
 
 class Command(CrawlerCommand):
-    """Write the beginning of a hook: a module with a class, and a test that runs as it is."""
+    """Write the beginning of a hook: a module with a class, and a test that runs as it is.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py new-hook my_prices                       writes my_prices.py and test_my_prices.py here
+      python manage.py new-hook my_prices --folder /srv/hooks
+      python -m pytest test_my_prices.py                        runs the test as it is
+
+    docs/hooks.md says what the methods may do.
+
+    exit codes:
+      0    both files were written
+      1    one of them exists, or the folder cannot be written to
+      2    invalid arguments
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="of the module, such as my_prices; the class is then MyPrices")

@@ -10,10 +10,9 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.core.pages.page_fields import label
 from crawler.core.text.sanitize import one_line
-from crawler.core.urls.normalise import key_of, parse_user_url
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import add_crawl, crawl_of
-from crawler.models import Page
+from crawler.management.pages import page_of
 from crawler.reports import page_detail
 from crawler.reports import text as words
 from crawler.reports.page_detail import page_report
@@ -22,23 +21,19 @@ from crawler.reports.page_parts import page_parts
 LINKS = 20  # of either kind, by default
 MAX_LINKS = 100_000
 
-EXAMPLES = """\
-examples:
-  python manage.py page 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/old-page
-  python manage.py page 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/ --links 500 --json
-
-exit codes:
-  0    the page was printed
-  1    the database is down
-  2    there is no such crawl, or it has no such page
-"""
-
 
 class Command(CrawlerCommand):
-    """Show one page in full: response, headers, times, redirects, metadata, and links from and to it."""
+    """Show one page in full: response, headers, times, redirects, metadata, and links from and to it.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py page 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/old-page
+      python manage.py page 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/ --links 500 --json
+
+    exit codes:
+      0    the page was printed
+      1    the database is down
+      2    there is no such crawl, or it has no such page
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
@@ -51,11 +46,8 @@ class Command(CrawlerCommand):
     def perform(self, options: dict[str, Any]) -> int:
         if not 0 <= options["links"] <= MAX_LINKS:
             raise BadInput("links", f"The number of links must be between 0 and {MAX_LINKS:,}, not {options['links']}.")
-        crawl, url = crawl_of(options["id"]), parse_user_url(options["url"])
-        page = Page.objects.filter(crawl=crawl, key=key_of(url)).first()
-        if page is None:
-            raise BadInput("url", f"The crawl has no page {url}; `manage.py export` lists its pages.")
-        report = page_report(crawl, page, links=options["links"])
+        crawl = crawl_of(options["id"])
+        report = page_report(crawl, page_of(crawl, options["url"]), links=options["links"])
         self.print(json.dumps(report, indent=2) + "\n" if options["json"] else "".join(_text(report)))
         return Exit.DONE
 

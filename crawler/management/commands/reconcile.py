@@ -8,17 +8,13 @@ from crawler.crawls.reconcile import ScanResult, reconcile
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.reports import text
 
-EXAMPLES = """\
-Every job, web page and waiting command does this anyway. The command is for cron and may be run
-at any time.
-"""
-
 
 class Command(CrawlerCommand):
-    """Wake running crawls without activity, and deliver notices that are due."""
+    """Wake running crawls without activity, and deliver notices that are due.
 
-    help = __doc__
-    examples = EXAMPLES
+    Every job, web page and waiting command does this anyway. The command is for cron and may be run
+    at any time.
+    """
 
     def perform(self, options: dict[str, Any]) -> int:
         self.print(f"{_line(reconcile())}\n")

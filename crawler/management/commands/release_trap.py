@@ -14,27 +14,23 @@ from crawler.models import Crawl
 from crawler.reports import text, traps
 from crawler.reports.traps import TrapReport
 
-EXAMPLES = """\
-examples:
-  python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
-  python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 'example.com/…/img/…/img/…'
-  python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --all
-
-Without a pattern it lists the traps. Give a pattern as listed, or its number.
-A finished crawl runs again.
-
-exit codes:
-  0    listed, or released, by this command or before it
-  1    a service is down
-  2    there is no such crawl, or no such trap in it
-"""
-
 
 class Command(CrawlerCommand):
-    """List the crawler traps that a crawl found, or release them so that their pages are crawled."""
+    """List the crawler traps that a crawl found, or release them so that their pages are crawled.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+      python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 'example.com/…/img/…/img/…'
+      python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --all
+
+    Without a pattern it lists the traps. Give a pattern as listed, or its number.
+    A finished crawl runs again.
+
+    exit codes:
+      0    listed, or released, by this command or before it
+      1    a service is down
+      2    there is no such crawl, or no such trap in it
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)

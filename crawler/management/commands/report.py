@@ -13,24 +13,20 @@ from crawler.reports import text
 from crawler.reports.catalogue.entries import REPORTS, numbers_of, report_named
 from crawler.reports.catalogue.report import Report
 
-EXAMPLES = """\
-examples:
-  python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
-  python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 broken-links
-  python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 broken-links --json
-
-exit codes:
-  0    the report was printed
-  1    the database is down, or this crawl has no data for the report
-  2    there is no such crawl or report
-"""
-
 
 class Command(CrawlerCommand):
-    """Show all reports on a crawl with their counts, or all rows of one report."""
+    """Show all reports on a crawl with their counts, or all rows of one report.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+      python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 broken-links
+      python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 broken-links --json
+
+    exit codes:
+      0    the report was printed
+      1    the database is down, or this crawl has no data for the report
+      2    there is no such crawl or report
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)

@@ -3,7 +3,6 @@ that an earlier version stored in plain text."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,26 +17,19 @@ from crawler.core.options.receivers import MAY_BE_SECRET, RECEIVERS
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.models import Channel, Crawl, Delivery, Schedule, WebhookSecret
 
-EXAMPLES = """\
-To change SECRET_KEY: set SECRET_KEY to the new one and SECRET_KEY_FALLBACKS to the old one, restart
-all processes, run this command, and remove the old one from SECRET_KEY_FALLBACKS.
-
-exit codes:
-  0    everything is encrypted with the current key
-  1    something cannot be decrypted with any key, or a service is down
-"""
-
 Row = Crawl | Schedule | Channel | Delivery | WebhookSecret
 
 
 class Command(CrawlerCommand):
-    """Re-encrypt credentials and secret addresses with the current SECRET_KEY."""
+    """Re-encrypt credentials and secret addresses with the current SECRET_KEY.
 
-    help = __doc__
-    examples = EXAMPLES
+    To change SECRET_KEY: set SECRET_KEY to the new one and SECRET_KEY_FALLBACKS to the old one, restart
+    all processes, run this command, and remove the old one from SECRET_KEY_FALLBACKS.
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        return
+    exit codes:
+      0    everything is encrypted with the current key
+      1    something cannot be decrypted with any key, or a service is down
+    """
 
     def perform(self, options: dict[str, Any]) -> int:
         changed = lost = 0

@@ -17,27 +17,23 @@ from crawler.reports import text
 from crawler.reports.dead_letters import LetterFilter
 from crawler.reports.text import Reply
 
-EXAMPLES = """\
-examples:
-  python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
-  python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --page https://example.com/a
-  python manage.py retry-failed --outcome timeout --since 2h
-  python manage.py retry-failed --all
-
-`manage.py dead-letters` lists them, with the same filters. A finished crawl runs again.
-
-exit codes:
-  0    they are retried, or there were none
-  1    a named page is not a dead letter, or a service is down
-  2    invalid arguments, or there is no such crawl, or no such page in it
-"""
-
 
 class Command(CrawlerCommand):
-    """Retry dead letters: of one crawl, by page id, by filter, or of all crawls."""
+    """Retry dead letters: of one crawl, by page id, by filter, or of all crawls.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+      python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --page https://example.com/a
+      python manage.py retry-failed --outcome timeout --since 2h
+      python manage.py retry-failed --all
+
+    `manage.py dead-letters` lists them, with the same filters. A finished crawl runs again.
+
+    exit codes:
+      0    they are retried, or there were none
+      1    a named page is not a dead letter, or a service is down
+      2    invalid arguments, or there is no such crawl, or no such page in it
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_filters(parser)

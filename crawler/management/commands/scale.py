@@ -9,22 +9,18 @@ from crawler.management.base import CrawlerCommand, Exit
 from crawler.models import Crawl
 from crawler.reports import scale
 
-EXAMPLES = """\
-examples:
-  python manage.py scale
-  python manage.py scale --json
-
-exit codes:
-  0    printed
-  1    a service is down
-"""
-
 
 class Command(CrawlerCommand):
-    """Show how many workers would be useful now, how many run, and what each running crawl can do."""
+    """Show how many workers would be useful now, how many run, and what each running crawl can do.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py scale
+      python manage.py scale --json
+
+    exit codes:
+      0    printed
+      1    a service is down
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print a JSON object")

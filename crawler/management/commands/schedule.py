@@ -19,22 +19,6 @@ from crawler.management.usage import use_one_line_errors
 from crawler.models import Schedule
 from crawler.reports.text import Reply
 
-EXAMPLES = """\
-examples:
-  python manage.py schedule add https://example.com/ --every 6h --revisit
-  python manage.py schedule add https://example.com/ --cron "0 3 * * mon-fri" --later
-  python manage.py schedule list
-  python manage.py schedule pause 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
-
-`manage.py clock`, which bin/up starts, begins the runs. Cron expressions are in UTC. Further
-options of a crawl: python manage.py schedule add --help
-
-exit codes:
-  0    done
-  1    nothing to change, or a service is down
-  2    invalid arguments; nothing was changed
-"""
-
 _VERBS: dict[str, tuple[Callable[[UUID], bool], str, str, str]] = {
     "pause": (pause_schedule, "begin no more runs", "Paused; no more runs begin.", "It was paused already."),
     "resume": (resume_schedule, "begin runs again", "Resumed.", "It was not paused."),
@@ -49,10 +33,22 @@ _VERBS: dict[str, tuple[Callable[[UUID], bool], str, str, str]] = {
 
 
 class Command(CrawlerCommand):
-    """Crawl a site regularly: list, add, pause, resume or remove schedules."""
+    """Crawl a site regularly: list, add, pause, resume or remove schedules.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py schedule add https://example.com/ --every 6h --revisit
+      python manage.py schedule add https://example.com/ --cron "0 3 * * mon-fri" --later
+      python manage.py schedule list
+      python manage.py schedule pause 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+
+    `manage.py clock`, which bin/up starts, begins the runs. Cron expressions are in UTC. Further
+    options of a crawl: python manage.py schedule add --help
+
+    exit codes:
+      0    done
+      1    nothing to change, or a service is down
+      2    invalid arguments; nothing was changed
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)

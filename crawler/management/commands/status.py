@@ -17,18 +17,14 @@ from crawler.reports.progress import progress_of
 
 MAX_LISTED = 20  # crawls in the list
 
-EXAMPLES = """\
-examples:
-  python manage.py status
-  python manage.py status 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
-"""
-
 
 class Command(CrawlerCommand):
-    """Show the newest crawls, or with an ID the progress and receipt of that crawl."""
+    """Show the newest crawls, or with an ID the progress and receipt of that crawl.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py status
+      python manage.py status 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("id", nargs="?", metavar="ID", help="a crawl: ID, site or @last; default: list the newest")

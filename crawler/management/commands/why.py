@@ -16,23 +16,19 @@ from crawler.management.crawls import add_crawl, crawl_of
 from crawler.reports import diagnosis_text
 from crawler.reports.diagnosis import why_of
 
-EXAMPLES = """\
-examples:
-  python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
-  python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
-
-exit codes:
-  0    the report was printed
-  1    the database is down
-  2    there is no such crawl
-"""
-
 
 class Command(CrawlerCommand):
-    """Show why a crawl is not finished: what is open, which worker has it, since when, and what it waits for."""
+    """Show why a crawl is not finished: what is open, which worker has it, since when, and what it waits for.
 
-    help = __doc__
-    examples = EXAMPLES
+    examples:
+      python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+      python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
+
+    exit codes:
+      0    the report was printed
+      1    the database is down
+      2    there is no such crawl
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
