@@ -208,6 +208,17 @@ def without_receivers(item: Crawl | Schedule) -> str:
     return json.dumps({name: item.options[name] for name in sorted(item.options) if name not in RECEIVERS.values()})
 
 
+class HiddenOptionsAdmin(ReadOnlyAdmin):
+    """Its options are shown without what only the owner may see."""
+
+    exclude = ["sealed", "options"]
+    readonly_fields = ["options_shown"]
+
+    @admin.display(description="options")
+    def options_shown(self, item: Crawl | Schedule) -> str:
+        return without_receivers(item)
+
+
 @admin.register(Usage)
 class UsageAdmin(LargeTableAdmin):
     list_display = ["day", "user", "pages"]
@@ -217,15 +228,13 @@ class UsageAdmin(LargeTableAdmin):
 
 
 @admin.register(Crawl)
-class CrawlAdmin(ReadOnlyAdmin):
+class CrawlAdmin(HiddenOptionsAdmin):
     list_display = ["site", "state", "owner", "group", "discovered", "closed", "created_at", "finished_at"]
     list_filter = ["state", "keep"]
     list_select_related = ["owner", "group"]
     search_fields = ["id", "start_urls", "owner__username"]
     date_hierarchy = "created_at"
     ordering = ["-created_at"]
-    exclude = ["sealed", "options"]
-    readonly_fields = ["options_shown"]
     actions = ["delete_selected"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -259,10 +268,6 @@ class CrawlAdmin(ReadOnlyAdmin):
         """Also deletes the data in Redis and the storage. The rows of large crawls are deleted in the background."""
         begin_delete(*queryset.values_list("pk", flat=True))
 
-    @admin.display(description="options")
-    def options_shown(self, crawl: Crawl) -> str:
-        return without_receivers(crawl)
-
     @admin.display(description="closed")
     def closed(self, crawl: Crawl) -> int:
         return crawl.tallies.closed
@@ -272,18 +277,12 @@ class CrawlAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(ReadOnlyAdmin):
+class ScheduleAdmin(HiddenOptionsAdmin):
     list_display = ["__str__", "enabled", "next_at", "owner", "group", "last_error"]
     list_filter = ["enabled"]
     list_select_related = ["owner", "group"]
     search_fields = ["id", "start_urls"]
     ordering = ["next_at"]
-    exclude = ["sealed", "options"]
-    readonly_fields = ["options_shown"]
-
-    @admin.display(description="options")
-    def options_shown(self, schedule: Schedule) -> str:
-        return without_receivers(schedule)
 
 
 @admin.register(Page)

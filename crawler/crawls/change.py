@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,7 @@ from uuid import UUID
 
 import msgspec
 from django.db import transaction
-from redis.exceptions import RedisError
 
-from crawler import logs
 from crawler.accounts import audit
 from crawler.accounts.permissions import installation_hosts
 from crawler.core.access import credentials
@@ -23,17 +20,14 @@ from crawler.core.options.catalogue import CHANGEABLE, CrawlOptions, check_optio
 from crawler.core.options.receivers import RECEIVERS
 from crawler.core.protocol.completion import State
 from crawler.crashpoints import crash_point
+from crawler.crawls.control import if_redis_responds, wake_manager
 from crawler.crawls.crawl_checks import check_use, crawl_checks
 from crawler.crawls.credentials import how_many, resealed
 from crawler.crawls.start import encrypted_addresses
-from crawler.frontier.frontier import Frontier
 from crawler.http.guard import guard_of
 from crawler.models import Crawl
 from crawler.queueing import queues
-from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import additions
-
-log = logging.getLogger(__name__)
 
 LOADING = "Its list is still being read; change it once the crawl runs."
 OF_LINKS = ("include", "exclude")
@@ -98,15 +92,11 @@ def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed:
 
 def _wake(crawl: Crawl, sealed: str) -> None:
     """`sealed`: the credentials as they were before."""
-    frontier = Frontier(queues.connection(), str(crawl.id))
-    try:
+    with if_redis_responds(crawl, "changed"):  # else a session goes on until the site ends it
         if sealed != crawl.sealed:
             for check in crawl_checks():  # before the tick, which deletes all keys if the crawl is over by now
                 check.credentials_changed(crawl.id, sealed)
-        wake(frontier, crawl.site)
-        ensure_poller()
-    except RedisError as error:  # then `reconcile` does it; the session goes on until the site ends it
-        log.warning("crawl %s is changed, but Redis did not respond: %s", crawl.id, error, extra=logs.of(crawl.id))
+        wake_manager(crawl)
 
 
 def _plain(crawl: Crawl, name: str, value: Any, by: Namer) -> Any:

@@ -6,8 +6,8 @@ Each change of state is one conditional update: idempotent, and safe under concu
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from uuid import UUID
 
@@ -114,11 +114,26 @@ def hold(crawl_id: UUID, until: datetime, *, may_notify: Callable[[], bool] = la
 
 
 def _end_batches(crawl: Crawl) -> None:
-    try:
+    with if_redis_responds(crawl, "paused"):  # else batches under way end by themselves, within half a minute
         Frontier(queues.connection(), str(crawl.id)).mark_paused()
         request_delivery(crawl)
-    except RedisError as error:  # then batches under way end by themselves, within half a minute
-        log.warning("crawl %s is paused, but Redis did not respond: %s", crawl.id, error, extra=logs.of(crawl.id))
+
+
+@contextmanager
+def if_redis_responds(crawl: Crawl, state: str) -> Iterator[None]:
+    """What follows the commit of a change; if Redis does not respond, it is logged that the crawl is in this state, and
+    `reconcile` does the rest."""
+    try:
+        yield
+    except RedisError as error:
+        log.warning("crawl %s is %s, but Redis did not respond: %s", crawl.id, state, error, extra=logs.of(crawl.id))
+
+
+def wake_manager(crawl: Crawl) -> None:
+    """Wake the manager of a crawl that is committed, and send its notices. If that fails, `reconcile` does it."""
+    wake(Frontier(queues.connection(), str(crawl.id)), crawl.site)
+    ensure_poller()
+    request_delivery(crawl)
 
 
 def resume(crawl_id: UUID) -> bool:
@@ -170,11 +185,8 @@ def finish(crawl_id: UUID) -> bool:
         crawl.save(update_fields=["options"])
         audit.note("crawl.finish_requested", crawl)
     crash_point("finish: committed")
-    try:
-        wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
-        ensure_poller()
-    except RedisError as error:  # then `reconcile` does it
-        log.warning("crawl %s is to finish, but Redis did not respond: %s", crawl_id, error, extra=logs.of(crawl_id))
+    with if_redis_responds(crawl, "to finish"):
+        wake_manager(crawl)
     return True
 
 
@@ -196,10 +208,8 @@ def cancel(crawl_id: UUID) -> bool:
         audit.note("crawl.cancelled", crawl)
         finalize(crawl)
     crash_point("cancel: committed")
-    try:
+    with if_redis_responds(crawl, "cancelled"):
         clean_up(crawl)
-    except RedisError as error:
-        log.warning("crawl %s is cancelled, but Redis did not respond: %s", crawl_id, error, extra=logs.of(crawl_id))
     return True
 
 

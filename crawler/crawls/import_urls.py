@@ -6,7 +6,6 @@ process that reads the list. If the loader dies, `reconcile` discards the crawl:
 
 from __future__ import annotations
 
-import logging
 import os
 import select
 import stat
@@ -23,9 +22,8 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from redis.exceptions import RedisError
 
-from crawler import clock, conf, encryption, logs
+from crawler import clock, conf, encryption
 from crawler.accounts import quotas
 from crawler.accounts.permissions import check_private
 from crawler.core.access.credentials import is_for_own_hosts
@@ -35,9 +33,10 @@ from crawler.core.options.events import Event
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, ColumnChoice
+from crawler.crawls.control import if_redis_responds, wake_manager
 from crawler.crawls.crawl_checks import with_checks
 from crawler.crawls.credentials import HOSTS, check_usable, own_hosts
-from crawler.crawls.start import checked_options, note_start, services_needed, wake_manager
+from crawler.crawls.start import checked_options, note_start, services_needed
 from crawler.http.guard import guard_of
 from crawler.models import Crawl
 from crawler.notices.outbox import add_notice
@@ -82,8 +81,6 @@ def _mark_abandoned(crawls: QuerySet[Crawl]) -> None:
     """Clear the heartbeat: a loader that was only slow notices with its next lines, and stops."""
     crawls.filter(state=State.LOADING).update(loaded_at=None)
 
-
-log = logging.getLogger(__name__)
 
 LINES_PER_TRANSACTION = 5000  # lines in one transaction
 HEARTBEAT_INTERVAL_S = 5.0  # while lines come slowly or not at all
@@ -145,7 +142,8 @@ def load_list(
                 on_chunk(report, [item for item in chunk if isinstance(item, Invalid)])
         _set_running(crawl.id)
     crawl.refresh_from_db()
-    _wake(crawl)
+    with if_redis_responds(crawl, "complete"):
+        wake_manager(crawl)
     return crawl
 
 
@@ -234,13 +232,6 @@ def _set_running(crawl_id: UUID) -> None:
         if _loading(crawl_id).update(state=State.RUNNING) != 1:
             raise LoadStopped(STOPPED_MESSAGE)
         add_notice(Crawl.objects.get(id=crawl_id), Event.STARTED)
-
-
-def _wake(crawl: Crawl) -> None:
-    try:
-        wake_manager(crawl)
-    except RedisError as error:
-        log.warning("crawl %s is complete, but Redis did not respond: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def _loading(crawl_id: UUID) -> QuerySet[Crawl]:

@@ -15,11 +15,11 @@ from crawler.accounts import audit
 from crawler.core.options.events import Event
 from crawler.core.protocol.completion import State, predecessors
 from crawler.crashpoints import crash_point
+from crawler.crawls.control import wake_manager
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl, Page
-from crawler.notices.outbox import add_notice, request_delivery
+from crawler.notices.outbox import add_notice
 from crawler.queueing import queues
-from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import additions, quarantine, writer
 
 PAGES_PER_TRANSACTION = 5_000
@@ -64,9 +64,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
         return 0
     crash_point("retry: committed")
     frontier.requeue_dead_letters(page_ids)
-    wake(frontier, crawl.site)
-    ensure_poller()
-    request_delivery(crawl)
+    wake_manager(crawl)
     return reopened
 
 
@@ -131,7 +129,5 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> ReleasedTr
         frontier.ready_queue.rewind()  # before the commit: a crash behind it must not leave pages out
     if opened:
         crash_point("release: committed")
-        wake(frontier, crawl.site)
-        ensure_poller()
-        request_delivery(crawl)
+        wake_manager(crawl)
     return ReleasedTraps(traps, opened, left_out)

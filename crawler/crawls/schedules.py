@@ -16,6 +16,7 @@ from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.crashpoints import crash_point
+from crawler.crawls.control import wake_manager
 from crawler.crawls.start import (
     draft,
     insert,
@@ -23,7 +24,6 @@ from crawler.crawls.start import (
     schedule_like,
     services_needed,
     timetable_of,
-    wake_manager,
 )
 from crawler.models import Crawl, Schedule
 from crawler.queueing import queues

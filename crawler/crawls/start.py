@@ -26,15 +26,14 @@ from crawler.core.sitemaps.formats import initial_sitemaps
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.core.urls.normalise import parse_user_url
 from crawler.crashpoints import crash_point
+from crawler.crawls.control import wake_manager
 from crawler.crawls.crawl_checks import with_checks
 from crawler.crawls.credentials import check_usable, own_hosts
 from crawler.crawls.holds import shortage_of
-from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard, check_web_address, guard_of
 from crawler.models import Crawl, Schedule
-from crawler.notices.outbox import add_notice, request_delivery
+from crawler.notices.outbox import add_notice
 from crawler.queueing import queues
-from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.reports.cause_text import because, remedy
 from crawler.storage import writer
 
@@ -159,13 +158,6 @@ def save_schedule(schedule: Schedule) -> None:
     """Save a new schedule, in the open transaction."""
     schedule.save()
     audit.note("schedule.made", schedule, after={"rule": schedule.rule, "signs_in": bool(schedule.sealed)})
-
-
-def wake_manager(crawl: Crawl) -> None:
-    """Wake the manager of a crawl that is committed. If that fails, `reconcile` does it."""
-    wake(Frontier(queues.connection(), str(crawl.id)), crawl.site)
-    ensure_poller()
-    request_delivery(crawl)
 
 
 def checked_options(options: CrawlOptions, *, allow_private: bool, by_operator: bool = False) -> CrawlOptions:

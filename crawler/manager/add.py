@@ -21,14 +21,13 @@ from crawler.core.url_lists.wanted import PageRequest
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import host_and_port, host_of, parse_user_url
 from crawler.crashpoints import crash_point
+from crawler.crawls.control import wake_manager
 from crawler.crawls.retry import begin_round_if_over
 from crawler.http.errors import AddressRefused, FetchTimeout, NameNotFound, NotConnected
 from crawler.http.guard import Guard, guard_of
 from crawler.manager.context import context_of, queue_item
 from crawler.models import Crawl
-from crawler.notices.outbox import request_delivery
 from crawler.queueing import queues
-from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import additions, queries
 from crawler.storage.queries import OpenPage
 
@@ -150,9 +149,7 @@ def _take_effect(crawl: Crawl, moved: Sequence[OpenPage], again: Sequence[int]) 
             frontier.queue_changes.move((queue_item(row, context.options), before[row.id]) for row in rows)
             frontier.ready_queue.rewind()  # again: a tick may have refilled the ready queue before the commit
         frontier.clear_close_at()
-        wake(frontier, crawl.site)
-        ensure_poller()
-        request_delivery(crawl)
+        wake_manager(crawl)
     except RedisError as error:
         log.warning("pages of crawl %s wait for Redis: %s", crawl.id, error, extra=logs.of(crawl.id))
 

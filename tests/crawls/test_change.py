@@ -14,7 +14,6 @@ from crawler.core.access.credentials import Credentials, parse
 from crawler.core.access.reach import OPERATOR
 from crawler.core.errors import BadInput
 from crawler.core.politeness import host_rules
-from crawler.crawls import change as changing
 from crawler.crawls import control
 from crawler.crawls.change import Changed, change
 from crawler.crawls.control import cancel
@@ -244,8 +243,7 @@ def test_what_redis_is_not_told_of_reconcile_does(
         raise RedisError("gone")
 
     bench.start(stay_open=True)
-    for module in (changing, control):
-        monkeypatch.setattr(module, "wake", refuse)
+    monkeypatch.setattr(control, "wake", refuse)
     assert act(bench.crawl.id)
     assert Crawl.objects.get().options != bench.crawl.options
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from rq import Queue
 
 from crawler import encryption
 from crawler.core.access.credentials import parse
@@ -30,7 +31,6 @@ from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
-from tests.fetcher.test_fetch import batches, reports
 from tests.http.proxy import ProxyServer
 from tests.site import page
 
@@ -44,9 +44,10 @@ def start(bench: Bench, sealed: str, **options: Any) -> Crawl:
 
 
 def handed_out(bench: Bench) -> Batch:
-    """The first batch of the crawl."""
+    """The first batch of the crawl, which also waits in RQ's queue."""
     bench.work("crawl", at_most=1)
-    (batch,) = batches(bench)
+    jobs = Queue("fetch", connection=queues.connection()).jobs
+    (batch,) = (Batch.from_plain(job.args[0]) for job in jobs if job.args)  # a watch has none
     policy = msgspec.structs.replace(batch.policy, own_hosts=own_hosts_of(bench.crawl))
     return msgspec.structs.replace(batch, policy=policy)
 
@@ -78,7 +79,7 @@ def test_a_secret_is_in_no_job_no_row_and_no_report(bench: Bench, caplog: pytest
     fetch(handed_out(bench))
     redis = queues.connection()
     kept = [redis.dump(key) or b"" for key in redis.scan_iter()]
-    kept += [repr(reports(bench)).encode(), json.dumps(receipt_of(bench.crawl)).encode(), caplog.text.encode()]
+    kept += [repr(bench.reports()).encode(), json.dumps(receipt_of(bench.crawl)).encode(), caplog.text.encode()]
     bench.work()
     kept += [repr(list(Page.objects.values())).encode(), repr(list(Crawl.objects.values())).encode()]
     assert not [found for found in kept if b"hidden" in found or b"aGlkZGVu" in found]
@@ -99,7 +100,7 @@ def test_a_worker_with_another_key_gives_pages_up_rather_than_ask_without(bench:
     batch = handed_out(bench)
     settings.SECRET_KEY = "another"
     fetch(batch)
-    [report] = reports(bench)
+    [report] = bench.reports()
     [result] = report.results
     assert (result.outcome, result.fetched_at, bench.site.requests) == (Outcome.CRASHED, 0.0, [])
     assert "SECRET_KEY is not the one" in result.error

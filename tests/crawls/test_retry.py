@@ -7,7 +7,7 @@ import pytest
 from crawler import conf
 from crawler.core.politeness import host_rules
 from crawler.core.protocol.counters import adds_up
-from crawler.crawls import reconcile, retry
+from crawler.crawls import control, reconcile, retry
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.retry import retry_failed
 from crawler.fetcher import session
@@ -153,7 +153,7 @@ def test_if_the_process_dies_after_its_commit_reconcile_sends_the_tick(
     bench.context.frontier.ready_queue.clear()
     manage(bench.crawl.id)
     with monkeypatch.context() as patch:
-        patch.setattr(retry, "wake", die)
+        patch.setattr(control, "wake", die)
         with pytest.raises(Killed):
             retry_failed(bench.crawl.id)
     assert reconcile.scan().woken == 1

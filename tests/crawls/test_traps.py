@@ -4,8 +4,7 @@ import pytest
 
 from crawler.capabilities.traps import bounds, page_filters
 from crawler.core.protocol.counters import adds_up
-from crawler.crawls import reconcile
-from crawler.crawls import retry as verb
+from crawler.crawls import control, reconcile
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.retry import ReleasedTraps, release
 from crawler.models import Crawl, Disagreement, Notice, Page, Trap
@@ -148,7 +147,7 @@ def test_if_the_process_dies_after_the_commit_reconcile_goes_on(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(verb, "wake", die)
+        patch.setattr(control, "wake", die)
         with pytest.raises(Killed):
             release(trapped.crawl.id)
     assert reconcile.scan().woken == 1
