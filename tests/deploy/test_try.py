@@ -1,6 +1,5 @@
 """`deploy/try`: its command line, and that it runs what the guide tells a user to type."""
 
-import fcntl
 import os
 import re
 import shlex
@@ -11,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.containers import __main__ as command
-from tests.containers.machine import Failed, Machine, processes_naming
-from tests.containers.trial import CRAWL, DOWN, GRACE_S, OVERRIDE, SCALE, UP, UP_WITH_BROWSER
-from tests.deploy.test_container import COMPOSE, GUIDE, OURS, ROOT
+from tests.containers.trial import CRAWL, DOWN, GRACE_S, SCALE, UP, UP_WITH_BROWSER
+from tests.deploy.test_container import GUIDE, OURS, ROOT
 
 SCRIPTS = [
     ROOT / "deploy" / "try",
@@ -63,46 +61,9 @@ def test_it_stops_processes_as_the_compose_file_does() -> None:
     assert {service["stop_grace_period"] for service in OURS.values()} == {f"{GRACE_S}s"}
 
 
-def test_it_adds_a_site_and_changes_no_service() -> None:
-    assert re.findall(r"^  (\w+):", OVERRIDE, re.MULTILINE) == ["site"]
-    assert "site" not in COMPOSE["services"]
-
-
-def test_who_is_not_root_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert command.main([]) == 2
-    assert "must be run by root" in capsys.readouterr().out
-
-
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr("shutil.which", lambda name: name)
     (tmp_path / "letter").touch()
     assert command.main(["--folder", str(tmp_path)]) == 2
     assert [file.name for file in tmp_path.iterdir()] == ["letter"]
-
-
-def test_a_folder_in_use_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr("shutil.which", lambda name: name)
-    with (tmp_path / command.LOG).open("a") as log:
-        fcntl.flock(log, fcntl.LOCK_EX)
-        assert command.main(["--folder", str(tmp_path)]) == 2
-    assert "another one runs" in capsys.readouterr().out
-    assert tmp_path.exists()
-
-
-def test_the_copy_has_what_makes_the_image_and_no_secrets(tmp_path: Path) -> None:
-    copy = command._copy(tmp_path)
-    names = {str(file.relative_to(copy)) for file in copy.rglob("*") if file.is_file()}
-    assert {"deploy/Containerfile", "deploy/compose.yaml", "deploy/container/secrets", "manage.py"} <= names
-    assert not [name for name in names if name.startswith("deploy/secrets")]
-
-
-def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "log", seconds=60)
-    with pytest.raises(Failed, match=r"It did not end in 0 s: sh -c"):
-        machine.run("sh", "-c", f"sh -c 'sleep 60; :' {tmp_path} & wait", limit=0.3)
-    assert processes_naming(tmp_path) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.reports.text import to_delete, to_retry
+from crawler.reports.text import to_delete
 from tests.factories import make_crawl
 
 pytestmark = pytest.mark.django_db
@@ -12,11 +12,3 @@ def test_a_deleted_crawl_is_named_with_its_size() -> None:
     crawl = make_crawl(discovered=1170)
     assert to_delete(crawl, deleted=True).line == "Deleted: the crawl of site.test with its 1,170 pages."
     assert to_delete(crawl, deleted=False).line == "It was deleted already."
-
-
-def test_pages_sent_again_are_counted() -> None:
-    assert [to_retry(number).line for number in (0, 1, 2)] == [
-        "There is nothing to retry.",
-        "1 page queued for retry.",
-        "2 pages queued for retry.",
-    ]

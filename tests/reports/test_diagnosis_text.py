@@ -134,11 +134,6 @@ def test_a_user_may_end_the_wait_of_some_hosts(host: dict[str, Any], ends: str) 
     assert row["ends"] == ends
 
 
-def test_only_a_web_address_is_a_link() -> None:
-    [page], [letter] = rows("open"), rows("given-up")
-    assert (page["href"], letter["href"]) == ("https://example.com/a", "")
-
-
 def test_what_has_nothing_in_it_is_not_shown() -> None:
     empty = {
         "batches": None,
