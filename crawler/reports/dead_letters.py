@@ -17,6 +17,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_query import MAX_KEY, cursor_of, numbers_of
 from crawler.core.urls.normalise import BELOW, check_host, parse_user_host
 from crawler.models import Crawl, Page
+from crawler.storage.queries import on_host
 
 NEWEST_FIRST = ("-given_up_at", "-id")
 MAX_CRAWLS_LISTED = 100  # with dead letters, to choose one from
@@ -62,7 +63,7 @@ def letters_of(crawls: QuerySet[Crawl], chosen: LetterFilter) -> QuerySet[Page]:
     if chosen.since is not None:
         rows = rows.filter(given_up_at__gte=chosen.since)
     if chosen.host:
-        rows = rows.filter(Q(url__startswith=f"http://{chosen.host}/") | Q(url__startswith=f"https://{chosen.host}/"))
+        rows = rows.filter(on_host(chosen.host))
     return rows.order_by(*NEWEST_FIRST)
 
 

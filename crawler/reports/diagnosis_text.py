@@ -16,6 +16,7 @@ from crawler.reports.cause_text import stop_of
 Row = dict[str, str]
 """A line: `answer` in a word or two, its subject in `url` (with `href` for a link), a `note`, two figures (`time`,
 `size`) and a `tone` (good, warn, bad, calm). A host whose wait a user may end has its name in `ends`."""
+_EMPTY = dict.fromkeys(("meaning", "href", "note", "time", "size"), "")
 
 HOLDS: dict[Hold, tuple[str, str]] = {
     Hold.FETCHING: ("being fetched", "good"),
@@ -139,11 +140,10 @@ def _batch_row(batch: Mapping[str, Any], report: Mapping[str, Any]) -> Row:
         notes.append(f"held by {batch['holder']} for {_since(batch['since'], report)}")
     if batch["back_in"] is not None:
         notes.append(f"goes back to the others {_in(batch['back_in'])}")
-    return {
+    return _EMPTY | {
         "answer": answer,
         "meaning": batch["id"],
         "url": _several(batch["hosts"]),
-        "href": "",
         "note": ", ".join(notes),
         "time": "" if batch["lease_left"] is None else f"{words.duration(max(0.0, batch['lease_left']))} left",
         "size": words.counted(batch["open"], "page"),
@@ -156,11 +156,10 @@ def _host_row(host: Mapping[str, Any]) -> Row:
     used = ", ".join(f"{words.count(used['connections'])} by {used['by']}" for used in host["used_by"])
     suspects = "pages whose worker died, in small company" if host["suspects"] else ""
     notes = [reason, host["trouble"], used if host["reason"] == WaitReason.BUSY else "", host["load"], suspects]
-    return {
+    return _EMPTY | {
         "answer": _in(host["next_in"]),
         "meaning": reason,
         "url": host["host"],
-        "href": "",
         "note": "; ".join(note for note in notes if note),
         "time": f"{words.count(host['connections'])} of {words.count(host['connections_allowed'])} in use",
         "size": words.counted(host["pages"], "page"),
@@ -196,9 +195,8 @@ def _page_row(page: Mapping[str, Any]) -> Row:
         f"held by {page['holder']}" if page["holder"] else "",
         f"found on {page['found_on']}" if page["found_on"] else "",
     ]
-    return {
+    return _EMPTY | {
         "answer": answer,
-        "meaning": "",
         "url": page["url"],
         "href": href_of(page["url"]),
         "note": "; ".join(note for note in notes if note),
@@ -209,29 +207,20 @@ def _page_row(page: Mapping[str, Any]) -> Row:
 
 
 def _letter_row(letter: Mapping[str, Any], report: Mapping[str, Any]) -> Row:
-    return {
+    return _EMPTY | {
         "answer": words.outcome(letter["outcome"]),
         "meaning": letter["outcome"],
         "url": letter["url"],
         "href": href_of(letter["url"]),
         "note": letter["error"],
-        "time": "",
         "size": f"{_since(letter['at'], report)} ago",
         "tone": "bad",
     }
 
 
 def _said_row(said: Mapping[str, Any], report: Mapping[str, Any]) -> Row:
-    return {
-        "answer": f"{_since(said['at'], report)} ago",
-        "meaning": said["at"],
-        "url": said["what"],
-        "href": "",
-        "note": "",
-        "time": "",
-        "size": "",
-        "tone": "warn",
-    }
+    answer = f"{_since(said['at'], report)} ago"
+    return _EMPTY | {"answer": answer, "meaning": said["at"], "url": said["what"], "tone": "warn"}
 
 
 def _doing(report: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 
 from crawler import registry
 from crawler.core.pages.outcomes import Outcome
@@ -20,7 +20,7 @@ from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.links import knows_orphans, orphans
-from crawler.storage.queries import site_pages
+from crawler.storage.queries import on_host, site_pages
 
 FEW = 10  # pages; what is true of fewer may be chance
 KEPT_WHILE_RUNNING_S = 30  # a hint about a running crawl is looked for again
@@ -77,11 +77,10 @@ def _wall(crawl: Crawl) -> Evidence | None:
     refused = site_pages(crawl).filter(http_status__in=REFUSALS)
     hosts = Counter(host_of(url) for url in refused.values_list("url", flat=True).iterator(chunk_size=2000))
     host, pages = hosts.most_common(1)[0] if hosts else ("", 0)
-    of_host = Q(url__startswith=f"https://{host}/") | Q(url__startswith=f"http://{host}/")
-    of = site_pages(crawl).filter(of_host, http_status__isnull=False).count()
+    of = site_pages(crawl).filter(on_host(host), http_status__isnull=False).count()
     if not is_most(pages, of):
         return None
-    return Evidence(pages, of, first_of(refused.filter(of_host)), {"host": host})
+    return Evidence(pages, of, first_of(refused.filter(on_host(host))), {"host": host})
 
 
 def redirect_targets(crawl: Crawl) -> dict[str, int]:

@@ -174,17 +174,9 @@ def _sitemap(crawl: Crawl, page: Page) -> dict[str, Any]:
 def _said(page: Page, facts: PageFacts | None) -> dict[str, Any] | None:
     if facts is None or not _was_read(page):
         return None
-    return {
-        "title": page.title,
-        "description": facts.description,
-        "h1": facts.h1,
-        "h1_count": facts.h1_count,
-        "canonical": facts.canonical,
-        "canonicals": facts.canonicals,
-        "words": facts.words,
-        "insecure": facts.insecure,
-        "malformed": facts.malformed or {"number": 0, "links": []},
-    }
+    names = ("description", "h1", "h1_count", "canonical", "canonicals", "words", "insecure")
+    said = {name: getattr(facts, name) for name in names}
+    return {"title": page.title, **said, "malformed": facts.malformed or {"number": 0, "links": []}}
 
 
 def _was_read(page: Page) -> bool:

@@ -85,11 +85,12 @@ def public_only(crawl: UUID, ids: Iterable[int]) -> set[int]:
 def has_host(crawl: UUID, host: str) -> bool:
     """Whether a page of this crawl is on this host (host[:port]), with or without "www."."""
     site = site_of(host)
-    beginnings = [f"{scheme}://{name}/" for scheme in ("http", "https") for name in (site, f"www.{site}")]
-    on_host = Q(url__startswith=beginnings[0])
-    for beginning in beginnings[1:]:
-        on_host |= Q(url__startswith=beginning)
-    return all_rows(crawl).filter(on_host, depth=0).exists()
+    return all_rows(crawl).filter(on_host(site) | on_host(f"www.{site}"), depth=0).exists()
+
+
+def on_host(host: str) -> Q:
+    """The pages of exactly this host; the table has no column of it."""
+    return Q(url__startswith=f"http://{host}/") | Q(url__startswith=f"https://{host}/")
 
 
 def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:

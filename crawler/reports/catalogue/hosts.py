@@ -7,8 +7,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from statistics import median_low
 
-from django.db.models import Q
-
 from crawler.core.pages.outcomes import ERRORS
 from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl
@@ -26,7 +24,7 @@ from crawler.reports.catalogue.report import (
     RowDetail,
     RowList,
 )
-from crawler.storage.queries import site_pages
+from crawler.storage.queries import on_host, site_pages
 
 
 @dataclass
@@ -64,8 +62,7 @@ def _cells(name: str, host: _Host) -> Cells:
 
 
 def _part(crawl: Crawl, key: str) -> RowDetail | None:
-    of_host = Q(url__startswith=f"https://{key}/") | Q(url__startswith=f"http://{key}/")
-    return part_of(crawl, f"Pages of {key}", site_pages(crawl).filter(of_host))
+    return part_of(crawl, f"Pages of {key}", site_pages(crawl).filter(on_host(key)))
 
 
 HOSTS = Report(

@@ -204,20 +204,11 @@ class RankedRows:
             yield from self._lines_of(self._order[at : at + ROWS_PER_CHUNK])
 
 
-class RowList:
+class RowList(RankedRows):
     """Lines in memory."""
 
     def __init__(self, lines: Sequence[ReportRow]) -> None:
-        self._lines = lines
-
-    def count(self) -> int:
-        return len(self._lines)
-
-    def __getitem__(self, places: slice) -> Sequence[ReportRow]:
-        return self._lines[places]
-
-    def __iter__(self) -> Iterator[ReportRow]:
-        return iter(self._lines)
+        super().__init__(lines, list)
 
 
 def page_report(which: Q, fields: Sequence[str], *, largest: str = "", **described: Any) -> Report:
