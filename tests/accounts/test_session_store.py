@@ -1,5 +1,6 @@
 """How long a login lasts, and that its key is another one after each login, logout and change of the password."""
 
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 from crawler import clock
 from crawler.accounts import logins
 from crawler.accounts.login_links import make_link
-from tests.factories import a_person
+from tests.factories import a_browser, a_person
 
 pytestmark = pytest.mark.django_db
 NEW = "correct horse battery"
@@ -71,10 +72,24 @@ def test_another_password_is_another_key_and_ends_the_other_logins(ann: User, br
 
 def test_after_a_logout_the_key_opens_nothing(browser: Client) -> None:
     stolen = Client()
-    stolen.cookies[configured.SESSION_COOKIE_NAME] = key(browser)
+    stolen_key = stolen.cookies[configured.SESSION_COOKIE_NAME] = key(browser)
     assert stolen.get("/").status_code == 200
     browser.post("/logout/")
     assert stolen.get("/").status_code == 302
+    assert not Session.objects.filter(pk=logins.session_row(stolen_key)).exists()
+
+
+def test_all_browsers_of_one_person_are_logged_out_and_no_others(ann: User) -> None:
+    browsers = [a_browser(ann), a_browser(ann), a_browser(a_person("bob"))]
+    assert logins.end_sessions(ann) == 2
+    assert [each.get("/").status_code for each in browsers] == [302, 302, 200]
+
+
+def test_sessions_that_have_run_out_are_forgotten(browser: Client) -> None:
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    a_browser(a_person("bob"))
+    assert logins.forget_expired() == 1
+    assert Session.objects.count() == 1
 
 
 def test_a_password_given_by_the_admin_ends_the_logins(ann: User, browser: Client) -> None:
@@ -146,9 +161,3 @@ def test_a_session_of_the_version_before_goes_on_and_gets_its_digest(browser: Cl
     Session.objects.update(session_key=key(browser))
     assert browser.get("/").status_code == 200
     assert Session.objects.get().pk == logins.session_row(key(browser))
-
-
-def test_a_logout_deletes_the_row(browser: Client) -> None:
-    browser.post("/logout/")
-    assert not Session.objects.filter(pk=logins.session_row(key(browser))).exists()
-    assert Session.objects.count() <= 1  # that of the next visitor
