@@ -11,6 +11,7 @@ from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes, force_str
@@ -87,11 +88,7 @@ def make_link(base_url: str, account: User | None = None) -> str:
     """A URL below `base_url` that logs an account in (default: the first one): once, within an hour."""
     account = account or first_account()
     audit.note("login_link.made", account)
-    where = reverse(
-        "login-link",
-        args=[urlsafe_base64_encode(force_bytes(account.pk)), _login_tokens.make_token(account)],
-    )
-    return base_url.rstrip("/") + where
+    return _address(base_url, "login-link", account, _login_tokens)
 
 
 def link_account(uidb64: str, token: str) -> User | None:
@@ -109,11 +106,20 @@ def redeem(uidb64: str, token: str) -> User | None:
     account = link_account(uidb64, token)
     if account is None:
         return None
-    unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
-    if unchanged.update(last_login=clock.now()) != 1:
+    if _unchanged(account).update(last_login=clock.now()) != 1:
         return None
     account.refresh_from_db()
     return account
+
+
+def _address(base_url: str, view: str, account: User, tokens: LoginTokens) -> str:
+    where = [urlsafe_base64_encode(force_bytes(account.pk)), tokens.make_token(account)]
+    return base_url.rstrip("/") + reverse(view, args=where)
+
+
+def _unchanged(account: User) -> QuerySet[User]:
+    """Its row, unless what tokens are made from is another by now."""
+    return User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
 
 
 def _account(uidb64: str) -> User | None:
@@ -162,8 +168,7 @@ def link_for(account: User, base_url: str) -> str:
     if not account.is_active:
         raise BadInput("user", f"{account.get_username()} is not active; make it so first.")
     audit.note("invitation.made", account)
-    where = [urlsafe_base64_encode(force_bytes(account.pk)), _invitation_tokens.make_token(account)]
-    return base_url.rstrip("/") + reverse("invitation", args=where)
+    return _address(base_url, "invitation", account, _invitation_tokens)
 
 
 def invited(uidb64: str, token: str) -> User | None:
@@ -177,9 +182,8 @@ def invited(uidb64: str, token: str) -> User | None:
 def accept(account: User, password: str) -> bool:
     """Set the account's password; True if this call did. Of two concurrent requests with one link only one changes the
     row that the link is made from."""
-    unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
     with transaction.atomic():
-        if unchanged.update(password=make_password(password)) != 1:
+        if _unchanged(account).update(password=make_password(password)) != 1:
             return False
         audit.note("invitation.accepted", account, by=account, after={"password": "another"})
     account.refresh_from_db()

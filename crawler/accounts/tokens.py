@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -55,14 +56,16 @@ def token_of(secret: str, now: datetime) -> ApiToken | None:
 
     The lookup is by digest, so that its timing reveals nothing about secrets.
     """
-    found = ApiToken.objects.select_related("user").filter(_usable(now), digest=_digest(secret)).first()
-    return found if found is not None and found.user.is_active else None
+    return _good(now, digest=_digest(secret))
 
 
 def is_good(token: ApiToken, now: datetime) -> ApiToken | None:
     """The same token as stored now, its user loaded; None if it is not usable any more."""
-    found = ApiToken.objects.select_related("user").filter(_usable(now), pk=token.pk).first()
-    return found if found is not None and found.user.is_active else None
+    return _good(now, pk=token.pk)
+
+
+def _good(now: datetime, **which: Any) -> ApiToken | None:
+    return ApiToken.objects.select_related("user").filter(_usable(now), user__is_active=True, **which).first()
 
 
 def note_use(token: ApiToken, now: datetime) -> None:

@@ -25,7 +25,7 @@ from crawler.models import Channel, Delivery
 from crawler.notices.delivery import UNREADABLE_ADDRESS
 from crawler.notices.send import send
 from crawler.notices.webhook_secrets import NewSecret, has_secret, make_secret, secrets_for
-from crawler.reports.text import SENTENCES
+from crawler.reports.text import SENTENCES, Reply
 
 MAX_CHANNELS = 20  # channels of one account
 NAME_LENGTH = 80
@@ -42,14 +42,6 @@ class ChannelValues:
     transport: str
     address: str  # "" = as it is
     events: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class TestResult:
-    """The result of a test."""
-
-    line: str  # for the user
-    is_so: bool  # whether the receiver accepted it
 
 
 def add_channel(owner: User, wanted: ChannelValues, channel_id: UUID | None = None) -> tuple[Channel, str | None]:
@@ -118,21 +110,21 @@ def _facts_of(channel: Channel) -> dict[str, object]:
     return {"name": channel.name, "transport": channel.transport, "events": list(channel.events)}
 
 
-def send_test(channel: Channel) -> TestResult:
-    """Send a test notice now; returns the result."""
+def send_test(channel: Channel) -> Reply:
+    """Send a test notice now; the reply says whether it was accepted."""
     now = clock.now()
     rested = Q(tested_at=None) | Q(tested_at__lte=now - timedelta(seconds=TEST_INTERVAL_S))
     if Channel.objects.filter(rested, id=channel.id).update(tested_at=now) != 1:
-        return TestResult("It was tried just now; wait ten seconds before the next test.", is_so=False)
+        return Reply("It was tried just now; wait ten seconds before the next test.", is_so=False)
     try:
         address = encryption.opened_address(channel.address)
         own_secrets = secrets_for(channel.transport, channel.owner_id, address)
         answer = send(_test_message(), channel.transport, address, installation_hosts(), TEST_LIMITS, own_secrets)
     except SealBroken:
-        return TestResult(f"The test could not be sent: {UNREADABLE_ADDRESS}. Type it again.", is_so=False)
+        return Reply(f"The test could not be sent: {UNREADABLE_ADDRESS}. Type it again.", is_so=False)
     except TransportError as error:
-        return TestResult(f"The test did not arrive: {error}.", is_so=False)
-    return TestResult(f"A test was sent: {answer}.", is_so=True)
+        return Reply(f"The test did not arrive: {error}.", is_so=False)
+    return Reply(f"A test was sent: {answer}.", is_so=True)
 
 
 def _fill(channel: Channel, wanted: ChannelValues) -> None:

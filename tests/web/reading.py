@@ -2,6 +2,7 @@
 
 import re
 
+from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
 from tests.golden.masking import masked
@@ -16,3 +17,9 @@ def words_of(html: str) -> list[str]:
         hidden.decompose()
     lines = (" ".join(line.split()) for line in main.text(separator="\n").splitlines())
     return [masked(SHOWN_MOMENT.sub("MOMENT", line), {}) for line in lines if line]
+
+
+def html_at(browser: Client, address: str) -> str:
+    response = browser.get(address)
+    assert response.status_code == 200
+    return str(response.content.decode())

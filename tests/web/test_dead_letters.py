@@ -10,7 +10,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports.progress import MAX_LISTED
 from crawler.web.tables import paging
-from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page
 
 
 def a_dead_letter(crawl: Crawl, number: int = 0, answer: int | Outcome = 503) -> Page:
@@ -64,8 +64,3 @@ def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypa
     second = as_ann.get(f"/crawls/{crawl.id}/dead-letters/?page=2").content.decode()
     assert "https://example.com/2" in second
     assert '<input type="hidden" name="back" value="2">' in second
-
-
-def test_what_was_given_up_on_elsewhere_is_not_listed(as_ann: Client, ann: User) -> None:
-    a_dead_letter(a_crawl(a_person("bob")))
-    assert "There are none" in as_ann.get(f"/crawls/{a_crawl(ann).id}/dead-letters/").content.decode()

@@ -93,13 +93,6 @@ def test_it_tells_how_long_the_body_would_be(browser: Client, real_redis: object
         assert (head.getvalue(), int(head["Content-Length"])) == (b"", len(got.getvalue()))
 
 
-def test_what_takes_post_alone_takes_no_head(browser: Client, places: dict[str, Any]) -> None:
-    for address in ("/crawls/", f"{ROOT}/map", f"/crawls/{places['crawl_id']}/delete"):
-        response = browser.head(address)
-        assert (response.status_code, "HEAD" in response["Allow"]) == (405, False)
-    assert Crawl.objects.filter(pk=places["crawl_id"]).exists()
-
-
 def test_no_page_is_read_for_an_export_that_nobody_gets(browser: Client, places: dict[str, Any]) -> None:
     crawl = f"crawls/{places['crawl_id']}"
     for address in (f"/{crawl}/export.csv", f"{ROOT}/{crawl}/exports/jsonl", f"{ROOT}/{crawl}/pages/exports/csv"):

@@ -11,7 +11,7 @@ from crawler.models import Crawl
 from tests.factories import a_finished_crawl, a_person
 from tests.reports.catalogue.factories import SITE, make
 from tests.text_files import listed
-from tests.web.reading import words_of
+from tests.web.reading import html_at, words_of
 
 
 @pytest.fixture(autouse=True)
@@ -32,12 +32,6 @@ def now(ann: User, before: Crawl) -> Crawl:
     make(crawl, "/", title="New title")
     make(crawl, "/new")
     return crawl
-
-
-def html_at(browser: Client, address: str) -> str:
-    response = browser.get(address)
-    assert response.status_code == 200
-    return str(response.content.decode())
 
 
 def test_other_crawls_are_offered(as_ann: Client, now: Crawl, before: Crawl) -> None:

@@ -90,10 +90,6 @@ def test_a_page_of_which_nothing_is_kept_says_why(as_ann: Client, ann: User) -> 
     assert "No content of this page is stored. " in html_of(as_ann, page)
 
 
-def test_only_a_web_address_is_opened(as_ann: Client, crawl: Crawl) -> None:
-    assert 'href="javascript:' not in html_of(as_ann, a_page(crawl, "javascript:alert(1)"))
-
-
 def test_a_dead_letter_can_be_asked_for_again_and_leads_back(as_ann: Client, crawl: Crawl) -> None:
     letter = a_page(crawl, f"{SITE}/gone", 503, given_up=True)
     html = html_of(as_ann, letter)

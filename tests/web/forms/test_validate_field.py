@@ -4,7 +4,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.models import Crawl
 from crawler.web.forms.crawl_form import CrawlForm
 from tests import options
 from tests.options import Judged
@@ -59,12 +58,6 @@ def test_what_a_person_typed_is_shown_as_text(as_ann: Client) -> None:
 @pytest.mark.parametrize("field", ["", "nonsense", "bearer", "upload", "obey_robots"])
 def test_only_fields_one_types_into_are_judged_and_never_a_secret(as_ann: Client, field: str) -> None:
     assert as_ann.post("/crawls/check", {"field": field, field: "x"}).status_code == 404
-
-
-def test_a_check_starts_nothing_and_needs_a_login(client: Client, as_ann: Client) -> None:
-    said(as_ann, "start_urls", "https://example.com/")
-    assert not Crawl.objects.exists()
-    assert client.post("/crawls/check", {"field": "include"}).status_code == 302
 
 
 def test_the_page_sends_the_field_that_was_left_and_nothing_else(as_ann: Client) -> None:
