@@ -90,14 +90,13 @@ def test_what_is_shown_can_be_filtered_by(staff: Client, ids: dict[str, object])
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_nobody_can_add_or_change(staff: Client, ids: dict[str, object], table: str) -> None:
+def test_nobody_can_add_or_change_and_only_crawls_can_be_deleted(
+    staff: Client, ids: dict[str, object], table: str
+) -> None:
     assert staff.get(f"/admin/crawler/{table}/add/").status_code == 403
     assert staff.post(f"/admin/crawler/{table}/{ids[table]}/change/", {}).status_code == 403
-
-
-@pytest.mark.parametrize("table", [table for table in TABLES if table != "crawl"])
-def test_only_crawls_can_be_deleted(staff: Client, ids: dict[str, object], table: str) -> None:
-    assert staff.post(f"/admin/crawler/{table}/{ids[table]}/delete/", {"post": "yes"}).status_code == 403
+    if table != "crawl":
+        assert staff.post(f"/admin/crawler/{table}/{ids[table]}/delete/", {"post": "yes"}).status_code == 403
 
 
 def deletion(*rows: Any, **more: str) -> dict[str, Any]:
@@ -128,10 +127,7 @@ def test_while_redis_is_away_a_crawl_stays_and_it_is_said(staff: Client, setting
 
 
 def test_staff_delete_no_crawl(ids: dict[str, object]) -> None:
-    browser = Client()
-    helper = User.objects.create_user("helper", is_staff=True)
-    helper.user_permissions.add(*Permission.objects.filter(codename="delete_crawl"))
-    browser.force_login(helper)
+    browser = a_helper("delete_crawl")
     assert browser.post(f"/admin/crawler/crawl/{ids['crawl']}/delete/", {"post": "yes"}).status_code == 403
     assert "delete_selected" not in browser.get("/admin/crawler/crawl/").content.decode()
 
@@ -258,11 +254,7 @@ def test_a_superuser_makes_invitation_links(staff: Client) -> None:
 
 def test_who_may_change_accounts_and_is_no_superuser_makes_none(db: None) -> None:
     """The link of a superuser's account would make them one."""
-    helper = User.objects.create_user("helper", is_staff=True)
-    helper.user_permissions.add(*Permission.objects.filter(codename__in=["change_user", "view_user"]))
-    root = User.objects.create_superuser("root")
-    browser = Client()
-    browser.force_login(helper)
+    browser, root = a_helper("change_user", "view_user"), User.objects.create_superuser("root")
     assert "/invitation/" not in invitations(browser, root)
 
 

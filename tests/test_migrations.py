@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,87 +19,12 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import NOT_PROVIDED
 
 from crawler.core.errors import NotUpgradable
-from crawler.core.options.catalogue import CrawlOptions
-from crawler.core.pages.outcomes import Outcome
 from crawler.launch.services import apply_migrations
-from crawler.models import Crawl, Page
 from crawler.storage.database import is_behind, migration_files
 from tests.postgresql import PostgresStack
 from tests.stack import OWN_WORKER, Stack
 
 RECORDED = Path(__file__).parent / "data" / "tables"
-
-BEGAN = datetime(2026, 11, 21, 10, tzinfo=UTC)
-ENDED = BEGAN + timedelta(seconds=90)
-
-
-def a_crawl(options: CrawlOptions | None = None, errors: tuple[str, ...] = (), **fields: Any) -> Crawl:
-    """With a page for each of these errors, closed by a limit."""
-    values: dict[str, Any] = {"state": "finished", "created_at": BEGAN, "round_began_at": BEGAN, "finished_at": ENDED}
-    values |= {"outcomes": {"2xx": 4, "limit": len(errors)}, "start_urls": ["https://example.com/"]}
-    crawl = Crawl.objects.create(options=(options or CrawlOptions()).to_plain(), **{**values, **fields})
-    for number, error in enumerate(errors):
-        key, url = bytes([number]) * 16, f"https://example.com/{number}"
-        Page.objects.create(crawl=crawl, key=key, url=url, status=Page.CLOSED, outcome=Outcome.LIMIT, error=error)
-    return crawl
-
-
-@pytest.fixture
-def upgraded(stack: Stack) -> dict[str, dict[str, Any]]:
-    """Crawls of an earlier version, by name, as their rows are afterwards."""
-
-    def made() -> dict[str, str]:
-        pages, depth, of_bytes = "beyond the limit of 4 pages", "deeper than 2 links", "beyond the limit of 9 bytes"
-        several = CrawlOptions(max_pages=4, max_depth=2, max_bytes=9)
-        both = CrawlOptions(deadline=60.0, page_ttl=9.0)
-        expired = {"outcomes": {"2xx": 4, "expired": 3}}
-        paused = {"state": "paused", "finished_at": None}
-        sample = [(BEGAN + timedelta(seconds=30)).timestamp(), 9, 4]
-        crawls = {
-            "complete": a_crawl(),
-            "one limit": a_crawl(CrawlOptions(max_pages=4), (pages, pages)),
-            "several": a_crawl(several, (pages, pages, depth, of_bytes)),
-            "sitemaps": a_crawl(CrawlOptions(sitemaps=True), ("more than 5 indexes and redirects in a row lead here",)),
-            "deadline": a_crawl(CrawlOptions(deadline=60.0), **expired),
-            "deadline of two": a_crawl(both, **expired),
-            "page's time": a_crawl(both, **expired, finished_at=BEGAN + timedelta(seconds=59)),
-            "paused": a_crawl(**paused, samples=[sample]),
-            "paused at once": a_crawl(**paused),
-        }
-        return {crawl.id.hex: name for name, crawl in crawls.items()}
-
-    names = stack.within(made)
-    stack.within(partial(migrate_to, "0001"))
-    stack.within(migrate_to)
-    pages = stack.rows("SELECT crawl_id, closed_by FROM crawler_page ORDER BY id")
-    return {
-        names[row["id"]]: row | {"closed_by": [page["closed_by"] for page in pages if page["crawl_id"] == row["id"]]}
-        for row in stack.rows("SELECT * FROM crawler_crawl")
-    }
-
-
-@pytest.mark.long
-def test_crawls_that_are_over_ran_from_their_start_to_their_end_and_know_their_limits(
-    upgraded: dict[str, dict[str, Any]],
-) -> None:
-    assert {row["idle_seconds"] for row in upgraded.values()} == {0}
-    limits = {name: json.loads(row["limits"]) for name, row in upgraded.items()}
-    assert limits == {
-        "complete": {},
-        "one limit": {"pages": 2},
-        "several": {"pages": 2, "depth": 1, "bytes": 1},
-        "sitemaps": {"sitemaps": 1},
-        "deadline": {"deadline": 3},
-        "deadline of two": {"deadline": 3},
-        "page's time": {"page_ttl": 3},
-        "paused": {},
-        "paused at once": {},
-    }
-    assert upgraded["several"]["closed_by"] == ["pages", "pages", "depth", "bytes"]
-    assert upgraded["one limit"]["closed_by"] == [None, None]  # its crawl names it
-    since = {name: row["paused_at"] for name, row in upgraded.items() if row["paused_at"] is not None}
-    assert since["paused"].startswith("2026-11-21 10:00:30")
-    assert set(since) == {"paused", "paused at once"}
 
 
 # Upgrades from the tables that earlier versions made.

@@ -6,7 +6,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from uuid import UUID
 
@@ -21,8 +20,8 @@ from tests.site import Reply, Site, page
 from tests.stack import Stack
 
 MOST, CONNECTIONS = 3, 16
-IDLE_S, RESPONSE_S, SLOW_S = 4.0, 0.5, 3.0
-PAGES, SLOW_PAGES = 500, 14
+IDLE_S, RESPONSE_S = 4.0, 0.5
+PAGES = 500
 AUTOSCALE = (sys.executable, "manage.py", "autoscale", "--min", "0", "--max", str(MOST))
 SETTINGS = {
     "CRAWLER_WORKER_IDLE_SECONDS": f"{IDLE_S:g}",
@@ -59,8 +58,8 @@ def running(stack: Stack) -> set[int]:
     return {worker.pid for worker in Worker.all(connection=stack.redis) if worker.pid and is_alive(worker.pid)}
 
 
-def started(stack: Stack, site: Site, connections: int = CONNECTIONS) -> UUID:
-    return stack.start(f"{site.url}/", concurrency=connections, throttle=False, obey_robots=False)
+def started(stack: Stack, site: Site) -> UUID:
+    return stack.start(f"{site.url}/", concurrency=CONNECTIONS, throttle=False, obey_robots=False)
 
 
 def assert_exact(stack: Stack, site: Site, crawl: UUID, *, killed: bool) -> None:
@@ -108,25 +107,3 @@ def test_workers_come_and_go_with_the_crawls(stack: Stack, site: Site) -> None:
     assert not any(map(is_alive, left))
     (exited,) = [line for line in stack.log().splitlines() if "is replaced" in line]
     assert "exit code -9" in exited or "exit code 137" in exited  # as the shell of its line tells it
-
-
-@pytest.mark.long
-def test_workers_that_are_ended_in_the_middle_of_crawls_finish_their_pages(stack: Stack, site: Site) -> None:
-    """A crawl that keeps all of them busy ends; one is enough for the slow ones that are left. No page is requested
-    twice."""
-    slow = {f"/{number}": Reply(page(), after=SLOW_S) for number in range(SLOW_PAGES)}
-    with ExitStack() as ending:
-        sites = [ending.enter_context(Site({"/": page(*slow), **slow}).serving()) for _ in range(MOST)]
-        scaler = stack.spawn(*AUTOSCALE)
-        crawls = [started(stack, site, CONNECTIONS), *(started(stack, each, 1) for each in sites)]
-        stack.wait_for(lambda: len(running(stack)) == MOST)
-        stack.wait_for(lambda: "Workers: 1." in stack.log().rpartition(f"Workers: {MOST}.")[2])
-        assert {stack.crawl(crawl)["state"] for crawl in crawls[1:]} == {"running"}
-        receipts = [stack.wait_until_finished(crawl) for crawl in crawls]
-        hits = [each.hits for each in (site, *sites)]
-    assert [receipt["fetched"] for receipt in receipts] == [PAGES + 1, *[SLOW_PAGES + 1] * MOST]
-    assert {receipt["retries"] for receipt in receipts} == {0}
-    assert {times for of_site in hits for times in of_site.values()} == {1}
-    assert {(row["attempts"], row["deaths"]) for crawl in crawls for row in stack.pages(crawl).values()} == {(1, 0)}
-    assert "is replaced" not in stack.log()
-    assert scaler.poll() is None

@@ -4,30 +4,13 @@ import pytest
 
 from tests.acceptance.test_killed import assert_complete, kill_with_children, slow_site
 from tests.postgresql import PostgresStack
-from tests.stack import Stack
-
-CASES = pytest.mark.parametrize(
-    "dies",
-    [
-        pytest.param(False, id="nobody dies", marks=pytest.mark.long),
-        pytest.param(True, id="one is killed", marks=pytest.mark.long),
-    ],
-)
-
-
-@CASES
-def test_a_crawl_with_three_collectors_is_exact(stack: Stack, dies: bool) -> None:
-    assert_exact(stack, dies)
 
 
 @pytest.mark.long
-@CASES
-def test_it_is_exact_on_postgresql(postgres_stack: PostgresStack, dies: bool) -> None:
-    """There collectors wait for each other at the crawl's row only; in SQLite a writer locks the whole database."""
-    assert_exact(postgres_stack, dies)
-
-
-def assert_exact(stack: Stack, dies: bool) -> None:
+@pytest.mark.parametrize("dies", [False, True], ids=["nobody dies", "one is killed"])
+def test_a_crawl_with_three_collectors_is_exact(postgres_stack: PostgresStack, dies: bool) -> None:
+    """On PostgreSQL collectors wait for each other at the crawl's row only; in SQLite a writer locks the database."""
+    stack = postgres_stack
     stack.env["CRAWLER_COLLECTORS"] = "3"
     with slow_site().serving() as site:
         workers = [stack.start_worker() for _ in range(2)]

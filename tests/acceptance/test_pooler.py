@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
-from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -100,24 +99,3 @@ def test_a_crawl_is_exact(postgres_stack: PostgresStack, start: Callable[[Postgr
         stack.wait_for(lambda: len(stack.rows(OTHERS)) <= SERVER_CONNECTIONS, 5)
     assert {name: receipt[name] for name in EXPECTED} == EXPECTED
     assert stack.rows("SELECT what FROM crawler_disagreement") == []
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("role_has_limits")
-def test_exports_and_reports_are_the_same(postgres_stack: PostgresStack) -> None:
-    stack = postgres_stack
-    with small_site().serving() as site:
-        stack.start_worker()
-        first, second = (str(stack.start(f"{site.url}/{start}")) for start in ("", "s1/"))
-        for crawl in (first, second):
-            stack.wait_until_finished(UUID(crawl))
-    commands = (
-        ("export", second, "--format", "csv"),
-        ("export", second, "--format", "graphml"),
-        ("report", second),
-        ("compare", first, second),
-    )
-    direct = [stack.run("python", "manage.py", *command).stdout for command in commands]
-    shutil.rmtree(stack.folder / "kept", ignore_errors=True)  # computed results
-    with pooled(stack):
-        assert [stack.run("python", "manage.py", *command).stdout for command in commands] == direct

@@ -1,13 +1,10 @@
 """`bin/crawl` from the arguments to the exit code; no process is left at the end."""
 
 import json
-import os
-import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +12,6 @@ import pytest
 from tests import site
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive
-from tests.login_site import FIELDS, LoginSite
 from tests.site import Site
 from tests.stack import new_database
 
@@ -36,12 +32,12 @@ def slow_site() -> Iterator[Site]:
         yield served
 
 
-def begin(*arguments: str, screen: int = subprocess.PIPE, **variables: str) -> subprocess.Popen[str]:
+def begin(*arguments: str, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*COMMAND, *arguments],
         env=environment(DJANGO_SETTINGS_MODULE="settings.development", **variables),
         stdout=subprocess.PIPE,
-        stderr=screen,
+        stderr=subprocess.PIPE,
         text=True,
     )
 
@@ -71,59 +67,12 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
 
 
-@pytest.mark.long
-def test_a_wrong_password_ends_the_command_with_the_reason_and_the_right_one_goes_on(
-    tmp_path: Path, redis_url: str
-) -> None:
-    (tmp_path / "db.sqlite3").write_bytes(new_database())
-    environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
-    with LoginSite(5).serving() as members:
-        address = [f"{members.url}/", "--allow-private", "--login-url", f"{members.url}/login"]
-        code, _, err = crawl(*address, "--login-field", "user=ann", "--login-field", "password=WRONG", **environ)
-        assert code == 1
-        assert f"It is paused: the log-in at {members.url}/login has failed" in err
-        line = re.search(r"^To resume it: bin/crawl (--resume \S+)$", err, re.MULTILINE)
-        assert line, err
-        fields = [word for field in FIELDS for word in ("--login-field", field)]
-        code, out, err = crawl(*line[1].split(), *fields, "--json", **environ)
-    assert (code, json.loads(out)["fetched"]) == (0, len(members.expected)), err
-
-
 def test_a_detached_crawl_starts_no_worker_of_its_own(tmp_path: Path, redis_url: str) -> None:
     (tmp_path / "db.sqlite3").write_bytes(new_database())
     environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
     code, out, err = crawl("http://127.0.0.1:8/", "--allow-private", "--detach", **environ)
     assert (code, out) == (1, "")
     assert err.startswith("No worker is running that would crawl it")
-
-
-@pytest.mark.long
-def test_under_a_page_limit_the_bar_counts_to_the_limit_and_the_receipt_names_it(
-    tmp_path: Path, redis_url: str, slow_site: Site
-) -> None:
-    told, screen = os.openpty()
-    address = [f"{slow_site.url}/", "--allow-private", "--json", "--max-pages", "40", "--concurrency", "1"]
-    environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url, "COLUMNS": "120", "TERM": "xterm"}
-    with begin(*address, screen=screen, **environ) as process:
-        os.close(screen)
-        shown = read_all(told)
-        out, _ = process.communicate(timeout=90)
-    assert process.returncode == 0
-    assert re.search(r"\b\d+ of 40 at most", shown), shown
-    assert not re.search(r"of 2001 page", shown)
-    assert "left" in shown  # an estimate, although more pages are known than will be asked for
-    receipt = json.loads(out)
-    assert (receipt["ended"], receipt["limits"]) == ("limit", {"pages": 1961})
-    assert receipt["ended_message"] == "Limit reached: 40 pages at most (1,961 pages were not requested)."
-
-
-def read_all(terminal: int) -> str:
-    """What is written to a terminal until nobody holds it any more."""
-    pieces = list[bytes]()
-    with open(terminal, "rb", buffering=0) as file, suppress(OSError):  # EIO: the other side is closed
-        while piece := file.read(65536):
-            pieces.append(piece)
-    return b"".join(pieces).decode(errors="replace")
 
 
 def test_wrong_usage_is_judged_first_and_starts_nothing(tmp_path: Path) -> None:

@@ -87,23 +87,6 @@ def test_more_are_started_as_they_become_useful_and_none_is_ended(
     assert len(pids()) == 3
 
 
-@pytest.mark.long
-def test_of_a_number_that_was_chosen_nobody_asks_whether_more_are_useful(
-    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workers, "COMMAND", ("sleep", "600"))
-    asked: list[str] = []
-    with Workers(
-        1,
-        live=lambda: 0,
-        redis=server,
-        log_file=tmp_path / "workers.log",
-        usual=WorkerRange(1, 3),
-        useful=lambda: asked.append("so") or 3,  # type: ignore[func-returns-value]
-    ):
-        assert not eventually(lambda: bool(asked), patience=1.5)
-
-
 def test_a_crawl_with_a_delay_begins_with_one() -> None:
     assert [usual_range(delay).least for delay in (0.0, 0.4, 0.5, 10.0)] == [2, 2, 1, 1]
     assert usual_range(10.0).most == usual_range(0.0).most >= 2

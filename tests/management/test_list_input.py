@@ -2,21 +2,18 @@
 
 import io
 import json
-import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from django.db import connection
 
+from crawler.core.errors import LoadStopped
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport
-from crawler.crawls import control
-from crawler.crawls.import_urls import LINES_PER_TRANSACTION
+from crawler.crawls.import_urls import STOPPED_MESSAGE
 from crawler.management import list_input
 from crawler.models import Crawl, Page
 from tests.management.test_crawl import crawl_and_exit
@@ -126,31 +123,15 @@ def test_a_list_that_is_none_leaves_an_older_report_as_it_was(tmp_path: Path) ->
     assert target.read_text() == "of last time"
 
 
-def test_a_crawl_that_somebody_cancels_while_it_is_read_ends_with_a_word(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_list_whose_crawl_is_cancelled_meanwhile_ends_with_a_word(
+    urls: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pipe = tmp_path / "urls.txt"
-    os.mkfifo(pipe)
-    lines = [f"{URL}{number}\n" for number in range(LINES_PER_TRANSACTION)]
+    def stopped(*_: object, **__: object) -> Crawl:
+        raise LoadStopped(STOPPED_MESSAGE)
 
-    def write_and_cancel() -> None:
-        with pipe.open("w") as out, suppress(BrokenPipeError):
-            out.writelines(lines)
-            out.flush()
-            while (
-                crawl := Crawl.objects.filter(state=State.LOADING, discovered=LINES_PER_TRANSACTION).first()
-            ) is None:
-                time.sleep(0.01)
-            control.cancel(crawl.id)
-            out.writelines(lines)
-        connection.close()
-
-    somebody = threading.Thread(target=write_and_cancel, daemon=True)
-    somebody.start()
-    assert crawl_and_exit("--list", str(pipe), "--allow-private") == 1
-    somebody.join()
+    monkeypatch.setattr(list_input, "load_list", stopped)
+    assert crawl_and_exit("--list", str(urls), "--allow-private") == 1
     assert "cancelled or deleted while its list was being read" in capsys.readouterr().err
-    assert Crawl.objects.get().state == State.CANCELLED
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

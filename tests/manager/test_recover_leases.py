@@ -1,8 +1,5 @@
 """What dead workers held and what RQ lost comes back; what merely waits is left alone (rule R4)."""
 
-from collections import Counter
-from random import Random
-
 import pytest
 from redis import Redis
 
@@ -281,44 +278,6 @@ class TestPoison:
         poison = Page.objects.get(url__endswith="/17").id
         assert self.run(handed, poison) == deaths
         assert Page.objects.get(outcome=Outcome.CRASHED).id == poison
-
-
-class TestRandomKills:
-    """Workers are killed at any moment, again and again, and no page is to blame."""
-
-    @pytest.fixture
-    def handed(self, bench: Bench) -> Handed:
-        return with_pages(bench)
-
-    @pytest.mark.parametrize("seed", range(5))
-    def test_only_deaths_over_a_page_are_counted_against_it(self, handed: Handed, seed: int) -> None:
-        chance, asked, died_over = Random(seed), Counter[int](), Counter[int]()
-        while dispatch(handed.context):
-            for lease, _ in handed.context.frontier.leases.all():
-                handed.context.frontier.leases.claim(lease.batch, lease.token, handed.time)
-                self.work(handed, lease, chance, asked, died_over)
-            handed.time += LEASE_TTL_S
-            handed.repair()
-        rows = list(Page.objects.all())
-        assert {row.id: row.deaths for row in rows if row.deaths} == dict(died_over)
-        assert all(row.status == Page.CLOSED and asked[row.id] >= row.deaths for row in rows)
-        assert all(row.deaths >= 3 for row in rows if row.outcome == Outcome.CRASHED)
-        assert died_over.total() > 0, "nobody died over a page: this shows nothing"
-
-    def work(self, handed: Handed, lease: Lease, chance: Random, asked: Counter[int], died_over: Counter[int]) -> None:
-        """Page after page; reported are all of them, at the end. Killed before the first of them was asked for, or with
-        the last that was asked for not reported."""
-        ((lane, ids),) = lease.slices.values()
-        in_hand = list[int]()
-        for page in ids:
-            if chance.random() < 0.15:
-                died_over.update(in_hand)
-                return
-            if batch_size(lane) is not None:
-                handed.take_in_hand(lease, page)
-                in_hand = [page]
-            asked[page] += 1
-        close(handed, lease, list(ids))
 
 
 def test_a_death_whose_tick_died_after_counting_it_is_counted_once(handed: Handed) -> None:
