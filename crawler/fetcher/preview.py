@@ -15,14 +15,13 @@ from crawler.core.html import charsets
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy, sent_values
-from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_status
 from crawler.core.robots.user_agent import product_token
 from crawler.core.urls.normalise import normalise, origin_of, parse_user_url
 from crawler.crawls.crawl_checks import with_checks
 from crawler.crawls.credentials import check_usable, own_hosts
 from crawler.crawls.start import checked_options
 from crawler.fetcher.page_step import CannotPrepare, prepare
-from crawler.fetcher.robots_check import NOT_FETCHED, RobotsDecision
+from crawler.fetcher.robots_check import decision_by, entry_of
 from crawler.fetcher.xpath.evaluator import Evaluator
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import FetchResult, is_html
@@ -105,14 +104,7 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float, user_agent: str) -> st
     found = fetch_robots(fetcher, origin_of(url), lambda: time.monotonic() <= ends)
     if time.monotonic() > ends:
         return TOO_SLOW
-    match verdict_of_status(found.status):
-        case RobotsAnswer.ALLOW_ALL:
-            return None
-        case RobotsAnswer.UNREACHABLE:
-            reason = f"it answered {found.status}" if found.status else found.error
-            return f"{NOT_FETCHED}, so nothing may be fetched: {reason}"
-        case RobotsAnswer.PARSE:
-            return RobotsDecision(reachable=True, rules=parse(found.body), token=product_token(user_agent)).refusal(url)
+    return decision_by(entry_of(found), product_token(user_agent)).refusal(url)
 
 
 def _read(fetched: FetchResult, url: str, options: CrawlOptions) -> Preview:

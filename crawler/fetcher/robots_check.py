@@ -128,27 +128,31 @@ class RobotsChecker:
         seconds = (self._now() - began) / max(1, found.requests)
         self._slot.record_outcome(found.outcome, found.status, seconds, is_page=False)
         self.requests += found.requests
-        entry = _entry_of(found)
+        entry = entry_of(found)
         reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE
         if entry.outcome is not Outcome.PRIVATE_ADDRESS:  # another crawl may be allowed what this one is not
             self._cache.put(origin, entry, reachable=reachable)
         return entry
 
     def _decision(self, entry: RobotsEntry) -> RobotsDecision:
-        match verdict_of_status(entry.status):
-            case RobotsAnswer.ALLOW_ALL:
-                return RobotsDecision(reachable=True)
-            case RobotsAnswer.UNREACHABLE:
-                return _unreachable(entry)
-            case RobotsAnswer.PARSE:
-                rules = parse(entry.body)
-                delay = rules.delay(self._token)
-                if delay:
-                    self._slot.note_crawl_delay(delay)
-                return RobotsDecision(reachable=True, rules=rules, token=self._token)
+        decision = decision_by(entry, self._token)
+        if decision.rules is not None and (delay := decision.rules.delay(self._token)):
+            self._slot.note_crawl_delay(delay)
+        return decision
 
 
-def _entry_of(found: RobotsFile) -> RobotsEntry:
+def decision_by(entry: RobotsEntry, token: str) -> RobotsDecision:
+    """What the file says to the crawler of this name."""
+    match verdict_of_status(entry.status):
+        case RobotsAnswer.ALLOW_ALL:
+            return RobotsDecision(reachable=True)
+        case RobotsAnswer.UNREACHABLE:
+            return _unreachable(entry)
+        case RobotsAnswer.PARSE:
+            return RobotsDecision(reachable=True, rules=parse(entry.body), token=token)
+
+
+def entry_of(found: RobotsFile) -> RobotsEntry:
     odd = oddity_of(found.body, found.content_type)
     oddity = "" if odd is None else told(odd)
     return RobotsEntry(status=found.status, outcome=found.outcome, body=found.body, oddity=oddity, error=found.error)

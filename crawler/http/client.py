@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
 import requests
 from msgspec.structs import replace
 
 from crawler import clock, conf, encryption
+from crawler.closing import Closing
 from crawler.core.access.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.access.credentials import Credentials
 from crawler.core.pages.content_formats import WARC
@@ -39,7 +38,7 @@ from crawler.http.proxies import Health, Proxies
 from crawler.http.request import Clock, Exchange, Headers, RequestHeaders, end_long_step
 
 
-class HttpFetcher:
+class HttpFetcher(Closing):
     """A `Fetcher` with one open connection per host. Not thread-safe.
 
     `credentials` are sent only to `own_hosts`, see `core.access.credentials`. With a `gateway` all requests go through
@@ -146,14 +145,6 @@ class HttpFetcher:
         """The proxy that this normalised URL is requested through; None = none."""
         numbers = self._proxies.order(host_of(url))
         return self._proxies.gateways[numbers[0]] if numbers else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _ask(
         self,

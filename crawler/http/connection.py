@@ -6,7 +6,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Generic, Protocol, TypeVar
 
 from requests.adapters import DEFAULT_CA_BUNDLE_PATH
@@ -220,14 +220,7 @@ class TlsConnection(Connection):
 
     def _handshake(self) -> None:
         seconds = self._exchange.limits.connect_seconds
-        ends = self._exchange.elapsed_ms() + seconds * 1000
-
-        def left() -> float:
-            left = (ends - self._exchange.elapsed_ms()) / 1000
-            if left <= 0:
-                raise TimeoutError
-            return self._exchange.time_left(left)
-
+        left = partial(self._exchange.time_until, self._exchange.elapsed_ms() + seconds * 1000)
         try:
             while not self._handshake_done():
                 self._exchange_records(left)

@@ -10,18 +10,15 @@ from typing import Any
 from crawler.core.text.gzip import STEP, Broken, Inflater, gunzipped, inflated
 from crawler.http.errors import InvalidResponse
 
-# Both are requirements; where they cannot be installed (no wheel, a Python without libzstd), they are not offered.
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 try:
     import brotli
-except ImportError:
+except ImportError:  # a requirement; where there is no wheel of it, it is not offered
     brotli = None
-try:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-except ImportError:
-    zstd = None  # type: ignore[assignment]  # absent
 
 MAX_FRAMES = 10_000  # of one zstd body; each needs a decoder, and an empty frame is only nine bytes
 ZSTD_WINDOW = 23  # 8 MB as a power of two: the window an HTTP decoder must support (RFC 9659)
@@ -149,6 +146,6 @@ _DECODERS: dict[str, Decoder] = {
     "gzip": gunzipped,
     "deflate": _inflated,
     **({"br": _unbrotlied} if brotli is not None else {}),
-    **({"zstd": _unzstded} if zstd is not None else {}),
+    "zstd": _unzstded,
 }
 ACCEPTED = ", ".join(_DECODERS)  # the value of Accept-Encoding

@@ -15,10 +15,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from greenlet import GreenletExit, getcurrent, greenlet
+
+from crawler.closing import Closing
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class Task(greenlet):
         self.waits = 0  # how often it has waited
 
 
-class EventLoop:
+class EventLoop(Closing):
     """Runs its tasks in the thread that created it. Only `wake` may be called by another thread.
 
     `now` is its clock: monotonic seconds, which stand still while a task takes longer than STALL_S for one step.
@@ -95,14 +96,6 @@ class EventLoop:
         self._poller.close()
         self._wake_reader.close()
         self._wake_writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # Called by the waiting functions, in the task
 

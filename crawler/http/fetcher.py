@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from types import MappingProxyType, TracebackType
-from typing import Protocol, Self
+from types import MappingProxyType
+from typing import Protocol
 
 import msgspec
 
@@ -107,12 +107,6 @@ class Fetcher(Protocol):
     def close(self) -> None:
         """Close all connections."""
         ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 _MEDIA_TYPE = re.compile(r"[^\s/,]+/[^\s/,]+")

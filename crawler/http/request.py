@@ -96,6 +96,13 @@ class Exchange:
             raise FetchTimeout(f"not complete after {self._total_seconds:g} seconds")
         return min(seconds, left)
 
+    def time_until(self, ends: float) -> float:
+        """The same for a step that has to end at this `elapsed_ms`. Raises TimeoutError, too, if that has passed."""
+        left = (ends - self.elapsed_ms()) / 1000
+        if left <= 0:
+            raise TimeoutError
+        return self.time_left(left)
+
     def elapsed_ms(self) -> int:
         return max(0, round((self._clock() - self._began) * 1000))
 

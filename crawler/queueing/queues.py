@@ -111,11 +111,8 @@ def new_id(kind: str) -> str:
 
 def send_tick(pipe: Pipeline, crawl: str, site: str, job: str, collector: int = 0) -> None:
     """Add a manager job to the pipeline's transaction."""
-    data = (
-        _job_data("crawler.jobs.manage", job, f"store results of the crawl of {site}", crawl, collector)
-        if collector
-        else _job_data("crawler.jobs.manage", job, f"manage the crawl of {site}", crawl)
-    )
+    what, more = ("store results of", [collector]) if collector else ("manage", [])
+    data = _job_data("crawler.jobs.manage", job, f"{what} the crawl of {site}", crawl, *more)
     _queue(CRAWL).enqueue_many([data], pipeline=pipe)
     _signal(pipe)
 

@@ -131,8 +131,7 @@ def test_a_zstd_body_may_not_consist_of_endless_frames() -> None:
 
 
 def test_what_cannot_be_decoded_here_is_not_asked_for() -> None:
-    """Blocks the packages in an interpreter of its own, as on a machine for which there are none."""
-    absent = "import sys; sys.modules.update({'brotli': None, 'backports': None, 'compression': None});"
-    code = f"{absent} from crawler.http.encodings import ACCEPTED; print(ACCEPTED)"
+    """Blocks the package in an interpreter of its own, as on a machine for which there is none."""
+    code = "import sys; sys.modules['brotli'] = None; from crawler.http.encodings import ACCEPTED; print(ACCEPTED)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert (ACCEPTED, said.strip()) == ("gzip, deflate, br, zstd", "gzip, deflate")
+    assert (ACCEPTED, said.strip()) == ("gzip, deflate, br, zstd", "gzip, deflate, zstd")

@@ -7,11 +7,10 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from crawler.capabilities.browser.proxy_relay import Relay, Reply
 from crawler.capabilities.browser.proxy_request import Target
+from crawler.closing import Closing
 from crawler.http.connector import Gateway
 from crawler.http.guard import Guard
 
@@ -29,7 +28,7 @@ class ProxyLimits:
     idle_seconds: float  # without a byte in either direction, and for a turn at one of `hosts_one_by_one`
 
 
-class Admission:
+class Admission(Closing):
     """A page's credentials for the proxy. After `close` its connections are cut and the credentials are refused; after
     `pause` the same, until another page of the tab begins. Its numbers may be read by any thread."""
 
@@ -68,14 +67,6 @@ class Admission:
         """Returns when its connections are cut; one that is being opened is closed without a byte."""
         self.is_closed = True
         self._on_close(self)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # Called in the proxy's thread
 

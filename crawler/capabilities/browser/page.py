@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import ConsoleMessage, Error, Page
 
@@ -16,8 +16,11 @@ from crawler.capabilities.browser.page_pictures import take_pictures
 from crawler.capabilities.browser.page_reader import READ_S, PageReader, vitals_of
 from crawler.capabilities.browser.page_requests import REFUSED_HERE, PageRequests
 from crawler.capabilities.browser.result import Rendering
-from crawler.capabilities.browser.types import BrowserCrashed, Job, OpenTab
+from crawler.capabilities.browser.types import BrowserCrashed, Job
 from crawler.http.errors import one_line
+
+if TYPE_CHECKING:
+    from crawler.capabilities.browser.tab import Tab
 
 MAX_LINKS, MAX_MESSAGES = 1000, 50
 QUIET_S = 0.5  # without a request under way, after which the page is ready
@@ -41,7 +44,7 @@ class Navigation:
     """One page, shown in a tab. `run` raises BrowserCrashed."""
 
     job: Job
-    tab: OpenTab
+    tab: Tab
     errors: list[str] = field(default_factory=list)
     links: dict[str, None] = field(default_factory=dict)
     console: list[str] = field(default_factory=list)

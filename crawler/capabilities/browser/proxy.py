@@ -19,12 +19,11 @@ import time
 from collections.abc import Callable, Collection, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 from crawler.capabilities.browser.admission import Admission, ProxyLimits
 from crawler.capabilities.browser.proxy_relay import MAX_HEAD_BYTES, Peer, Relay, Reply
 from crawler.capabilities.browser.proxy_request import BadRequest, Request, Target
+from crawler.closing import Closing
 from crawler.http.connector import OPTIONS, Gateway, Route
 from crawler.http.errors import AddressRefused, FetchError, FetchTimeout, RequestAborted, one_line
 from crawler.http.fetcher import Limits
@@ -37,7 +36,7 @@ MAX_CONNECTIONS = 1024  # of all clients, those without a password included
 MAX_OPENING = 64  # at the same time, each in a thread
 
 
-class GuardProxy:
+class GuardProxy(Closing):
     """The proxy, in a thread of its own, from construction until `close`. `admit` may be called by any thread;
     `close` by one alone, when no other closes an admission.
 
@@ -86,14 +85,6 @@ class GuardProxy:
             self._loop.call_soon_threadsafe(self._closing.set)
             self._thread.join()
         self._opener.shutdown(wait=False, cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _dismiss(self, admission: Admission) -> None:
         if self._admissions.pop(admission.username, None) is not None:

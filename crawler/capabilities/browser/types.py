@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
 
-from playwright.async_api import CDPSession, Page, ProxySettings
+from playwright.async_api import ProxySettings
 
-from crawler.capabilities.browser.page_clock import PageClock
 from crawler.capabilities.browser.rules import RenderChoices
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.errors import FetchError
@@ -20,15 +18,6 @@ class BrowserCrashed(FetchError):
     """The browser, or its process of this page, ended while it had the page. Another attempt may succeed."""
 
     outcome = Outcome.CRASHED
-
-
-class OpenTab(Protocol):
-    """A browser context that shows one page."""
-
-    page: Page
-    session: CDPSession
-    clock: PageClock
-    frame_id: str  # of the page itself, in the DevTools protocol
 
 
 @dataclass(frozen=True, kw_only=True)

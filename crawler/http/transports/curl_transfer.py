@@ -53,7 +53,7 @@ class Transfer:
         self._host = tls_host
         if tls_host:
             ends = self._exchange.elapsed_ms() + self._exchange.limits.connect_seconds * 1000
-            self._seconds = partial(self._handshake_seconds, ends)
+            self._seconds = partial(self._exchange.time_until, ends)
         self._multi.add_handle(self._curl)
         self._is_added = True
         self._advance()
@@ -184,12 +184,6 @@ class Transfer:
 
     def _read_seconds(self) -> float:
         return self._exchange.time_left(self._exchange.limits.read_seconds)
-
-    def _handshake_seconds(self, ends: float) -> float:
-        left = (ends - self._exchange.elapsed_ms()) / 1000
-        if left <= 0:
-            raise TimeoutError
-        return self._exchange.time_left(left)
 
     def _timeout_error(self, what: str) -> FetchTimeout:
         limits = self._exchange.limits

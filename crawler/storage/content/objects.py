@@ -9,14 +9,14 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from crawler import clock
+from crawler.closing import Closing
 from crawler.core.errors import ServiceDown
 from crawler.core.text.gzip import Broken
 from crawler.models import PageFacts
@@ -93,8 +93,8 @@ def delete_of(crawl: str) -> None:
         raise ServiceDown(f"The storage of kept content does not answer ({_first_line(error)}); try again.") from error
 
 
-class Reader:
-    """Reads parts of objects, many of them from the same few objects. A context manager."""
+class Reader(Closing):
+    """Reads parts of objects, many of them from the same few objects."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, File[Any]] = OrderedDict()
@@ -117,14 +117,6 @@ class Reader:
     def close(self) -> None:
         while self._open:
             self._open.popitem()[1].close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _stream(self, name: str) -> File[Any]:
         if name not in self._open:
