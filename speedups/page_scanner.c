@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERFACE 1 /* what `crawler.core.html.page_reader` expects */
+#define INTERFACE 2 /* what `crawler.core.html.page_reader` expects */
 #define MAX_DEPTH 256 /* open elements */
 #define MAX_PAGE (1 << 24) /* bytes */
 #define MAX_WANTED 4 /* attributes of one element */
@@ -119,7 +119,7 @@ typedef struct {
     PyObject_HEAD
     Row row[TAG_COUNT];
     uint8_t row_count, row_of[TAG_COUNT]; /* the place of a tag's row, plus 1; 0 = it is not wanted */
-    uint32_t max_tags, few_tags, max_copies, short_page, long_page; /* see `Limits` */
+    uint32_t max_tags, most_tags, max_nesting, few_tags, max_copies, short_page, long_page; /* see `_LIMITS` */
     int alt; /* the place of this attribute in the row of pictures; -1 = it is not there */
 } Scanner;
 
@@ -1631,6 +1631,126 @@ static uint64_t styles_left_open(const Scan *s) {
     return found;
 }
 
+/* Whether few elements are nested; this is `crawler.core.html.nesting.is_shallow`, which says why it is right. */
+
+typedef struct {
+    const uint8_t *name;
+    size_t length;
+} Name;
+
+static int ends_word(uint8_t c) { return is_blank(c) || c == '<' || c == '>' || c == '"' || c == '\'' || c == '='; }
+
+/* The ">" of a tag whose attributes can be read in one way only; NULL = they cannot. */
+static const uint8_t *plain_end(const uint8_t *p, const uint8_t *end) {
+    while (p < end && *p != '>') {
+        if (!is_blank(*p) && *p != '/')
+            return NULL;
+        while (p < end && (is_blank(*p) || *p == '/'))
+            p++;
+        const uint8_t *name = p;
+        while (p < end && !ends_word(*p) && *p != '/')
+            p++;
+        if (p == name || p == end || *p != '=')
+            continue;
+        if (++p == end)
+            return NULL;
+        uint8_t quote = *p == '"' || *p == '\'' ? *p++ : 0;
+        const uint8_t *value = p;
+        while (p < end && (quote ? *p != quote && *p != '<' && *p != '>' : !ends_word(*p)))
+            p++;
+        if (p == end || (quote ? *p++ != quote : p == value || !(is_blank(*p) || *p == '>')))
+            return NULL;
+    }
+    return p < end ? p : NULL;
+}
+
+static const uint8_t *found_in(const uint8_t *p, const uint8_t *end, const char *text, size_t length) {
+    for (; (p = memchr(p, text[0], (size_t)(end - p))); p++) {
+        if ((size_t)(end - p) < length)
+            return NULL;
+        if (!memcmp(p, text, length))
+            return p;
+    }
+    return NULL;
+}
+
+/* Behind the comment, doctype or instruction at this "<!" or "<?"; NULL = it can be read in more than one way. */
+static const uint8_t *plain_markup(const uint8_t *p, const uint8_t *end) {
+    if (end - p >= 4 && !memcmp(p, "<!--", 4)) {
+        const uint8_t *text = p + 4, *stop = found_in(text, end, "-->", 3);
+        int is_empty = end - text >= 1 && (*text == '>' || (*text == '-' && end - text >= 2 && text[1] == '>'));
+        return !stop || is_empty || found_in(text, stop, "--!>", 4) ? NULL : stop + 3;
+    }
+    if (end - p >= 9 && !memcmp(p, "<![CDATA[", 9))
+        return NULL;
+    p = memchr(p, '>', (size_t)(end - p));
+    return p ? p + 1 : NULL;
+}
+
+/* The end tag of a script or what else has no tags in it; NULL = there is none, or it may be another one. */
+static const uint8_t *plain_raw_end(const uint8_t *p, const uint8_t *end, const Tag *tag) {
+    for (const uint8_t *at = p; (at = memchr(at, '<', (size_t)(end - at))); at++) {
+        if (end - at > 3 && !memcmp(at, "<!--", 4))
+            return NULL;
+        if ((size_t)(end - at) > tag->length + 2u && at[1] == '/' && equals(at + 2, tag->name, tag->length) &&
+            class_of[at[tag->length + 2]] & ENDS_NAME)
+            return at;
+    }
+    return NULL;
+}
+
+static int is_same_name(Name one, Name other) {
+    size_t at = 0;
+    while (at < one.length && one.length == other.length && lower[one.name[at]] == lower[other.name[at]])
+        at++;
+    return at == one.length && at == other.length;
+}
+
+static int is_shallow(const uint8_t *p, const uint8_t *end, uint32_t max_nesting) {
+    Name open[MAX_DEPTH];
+    uint32_t depth = 0, foreign = 0;
+    while ((p = memchr(p, '<', (size_t)(end - p)))) {
+        const uint8_t *name = p + 1;
+        int is_end = name < end && *name == '/';
+        name += is_end;
+        if (name == end || !is_letter(*name)) {
+            if (is_end)
+                return 0;
+            p = name < end && (*name == '!' || *name == '?') ? plain_markup(p, end) : name;
+            if (!p)
+                return 0;
+            continue;
+        }
+        for (p = name; p < end && !ends_word(*p) && *p != '/';)
+            p++;
+        Name read = {name, (size_t)(p - name)};
+        int id = tag_of(name, read.length);
+        const Tag *tag = &TAG[id];
+        int is_foreign = id == T_SVG_ || id == T_MATH;
+        if (!(p = plain_end(p, end)))
+            return 0;
+        p++;
+        if (is_end) {
+            if (!depth || !is_same_name(open[depth - 1], read))
+                continue;
+            depth--;
+            foreign -= (uint32_t)is_foreign;
+        } else if (tag->kind == RAW || tag->kind == HEAD_RAW || tag->kind == TITLE || tag->kind == TEXTAREA ||
+                   tag->kind == XMP) {
+            p = foreign ? NULL : plain_raw_end(p, end, tag);
+            if (!p)
+                return 0;
+        } else if (foreign || !(tag->kind == VOID || tag->kind == HEAD_VOID || tag->kind == INPUT ||
+                                tag->kind == RULE || id == T_COL)) {
+            if (id == T_PLAINTEXT || depth == max_nesting)
+                return 0;
+            open[depth++] = read;
+            foreign += (uint32_t)is_foreign;
+        }
+    }
+    return 1;
+}
+
 static void count_tags(Scan *s) {
     const Scanner *limits = s->scanner;
     size_t size = (size_t)(s->end - s->page), tags = 0;
@@ -1641,7 +1761,7 @@ static void count_tags(Scan *s) {
             few = (uint8_t)(few + (*at == '<'));
         tags += few;
     }
-    if (tags > limits->max_tags)
+    if (tags > limits->max_tags && (tags > limits->most_tags || !is_shallow(s->page, s->end, limits->max_nesting)))
         odd(s, "too many tags");
     s->is_long = size > limits->short_page;
     s->is_plain = size <= limits->long_page;
@@ -1922,15 +2042,19 @@ static int add_row(Scanner *self, PyObject *given) {
 static PyObject *Scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     PyObject *table;
     (void)keywords;
-    unsigned int max_tags, few_tags, max_copies, short_page, long_page;
-    if (!PyArg_ParseTuple(arguments, "O!IIIII", &PyTuple_Type, &table, &max_tags, &few_tags, &max_copies, &short_page,
-                          &long_page))
+    unsigned int max_tags, most_tags, max_nesting, few_tags, max_copies, short_page, long_page;
+    if (!PyArg_ParseTuple(arguments, "O!IIIIIII", &PyTuple_Type, &table, &max_tags, &most_tags, &max_nesting, &few_tags,
+                          &max_copies, &short_page, &long_page))
         return NULL;
+    if (max_nesting > MAX_DEPTH)
+        return PyErr_Format(PyExc_ValueError, "nesting of more than %d elements", MAX_DEPTH);
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     Scanner *self = (Scanner *)allocate(type, 0);
     if (self) {
         self->alt = -1;
         self->max_tags = max_tags;
+        self->most_tags = most_tags;
+        self->max_nesting = max_nesting;
         self->few_tags = few_tags;
         self->max_copies = max_copies;
         self->short_page = short_page;

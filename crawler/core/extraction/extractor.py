@@ -20,7 +20,7 @@ from bs4.element import NavigableString
 from crawler.core.extraction.parse_limits import REGEX_STEP, Budget, OutOfSteps, selected
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.extraction.xpath import Evaluate, TookTooLong, XPathResult, nodes_of
-from crawler.core.html.document import Document, document_of
+from crawler.core.html.document import MAX_TAGS, Document, document_of
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.urls.normalise import normalise
 
@@ -227,7 +227,7 @@ def extract(
     if isinstance(html, bytes) and len(html) > MAX_BYTES:
         return nothing(rules, FieldFault.PAGE_TOO_LARGE)
     document = html if isinstance(html, Document) else document_of(html)
-    if not document.is_whole or document.size > MAX_BYTES:
+    if not document.is_whole or document.tags > MAX_TAGS or document.size > MAX_BYTES:
         return nothing(rules, FieldFault.PAGE_TOO_LARGE)
     try:
         tree = bs4.BeautifulSoup(document.tree.html or "", "html.parser")

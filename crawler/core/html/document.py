@@ -11,6 +11,8 @@ from zlib import crc32
 import re2
 from selectolax.lexbor import LexborHTMLParser
 
+from crawler.core.html.nesting import is_shallow
+
 # Attribute names. The parser keeps each in a table made for hundreds: a hundred thousand names take seconds, a million
 # minutes.
 
@@ -56,8 +58,8 @@ def _names_at(html: bytes, place: int) -> list[bytes]:
 # The parser walks through the open elements at every block, and through the attributes at every attribute: its time
 # grows with the square of either. A million nested <div>, or attributes of one tag, would block a worker for hours;
 # with these limits the worst page takes about a second per megabyte. See `document_of`.
-MAX_TAGS = 20_000
-MOST_TAGS = 100_000  # kept of an extreme page; each takes up to 700 bytes of memory
+MAX_TAGS = 20_000  # of any page
+MOST_TAGS = 100_000  # of one whose elements are nested in few levels, and kept of others; each takes up to 700 bytes
 MAX_NULS = 10_000  # if a page has more, all are removed: the parser needs 16 bytes for each
 MAX_ATTRIBUTES = 1000
 ATTRIBUTES_UNCHECKED_BELOW = 100_000  # bytes; a shorter page has too few attributes to matter
@@ -159,25 +161,27 @@ class Document(NamedTuple):
     is_whole: bool  # False: it is extreme, and only tags that matter to links were parsed
     is_cut: bool  # and not all of those
     size: int  # parsed bytes
+    tags: int  # of the page, about; 0 = few
 
 
 def document_of(html: str | bytes) -> Document:
     """The tree of this text, or its UTF-8, as browsers build it, in bounded time and memory for any page.
 
-    With more than MAX_TAGS tags only those that can matter to links are kept, and of these the first MOST_TAGS. Tags
-    such as <i> that would be copied more than MAX_COPIES times lose their attributes. A tag with MAX_ATTRIBUTES
-    attributes is dropped, and all unused attributes of a page with too many attribute names, and all null bytes if
-    there are more than MAX_NULS.
+    With more than MAX_TAGS tags (MOST_TAGS, where elements are surely nested in few levels) only those that can matter
+    to links are kept, and of these the first MOST_TAGS. Tags such as <i> that would be copied more than MAX_COPIES
+    times lose their attributes. A tag with MAX_ATTRIBUTES attributes is dropped, and all unused attributes of a page
+    with too many attribute names, and all null bytes if there are more than MAX_NULS.
     """
     whole = _without_overflow(html.encode("utf-8", "replace") if isinstance(html, str) else html)
     if b"\0" in whole and whole.count(b"\0") > MAX_NULS:  # to count takes thirty times as long
         whole = whole.replace(b"\0", b"")
     tags = _tags(whole)
-    if tags > MAX_TAGS:
+    if _are_too_many(tags, whole):
         kept, is_cut = _beginning(_without_structure(whole))
-        return _parsed(few(_uncrowded(kept)), is_whole=False, is_cut=is_cut)
+        kept = few(_uncrowded(kept))
+        return Document(LexborHTMLParser(kept), is_whole=False, is_cut=is_cut, size=len(kept), tags=tags)
     bounded = _bounded(whole, tags)
-    return _parsed(bounded, is_whole=bounded is whole)
+    return Document(LexborHTMLParser(bounded), bounded is whole, is_cut=False, size=len(bounded), tags=tags)
 
 
 def _without_overflow(html: bytes) -> bytes:
@@ -190,9 +194,8 @@ def _without_overflow(html: bytes) -> bytes:
 
 
 def is_parsed_whole(html: bytes) -> bool:
-    """Whether `document_of` parses this page, which has no null byte, as it is."""
-    tags = _tags(html)
-    return tags <= MAX_TAGS and _bounded(html, tags) is html
+    """Whether `document_of` parses this page, which has no null byte and not too many tags, as it is."""
+    return _bounded(html, _tags(html)) is html
 
 
 def _tags(html: bytes) -> int:
@@ -200,15 +203,15 @@ def _tags(html: bytes) -> int:
     return html.count(b"<") if len(html) > 6 * FEW_TAGS else 0
 
 
+def _are_too_many(tags: int, html: bytes) -> bool:
+    return tags > MAX_TAGS and (tags > MOST_TAGS or not is_shallow(html))
+
+
 def _bounded(html: bytes, tags: int) -> bytes:
     """The page without what takes the parser too long; the page itself if there is nothing."""
     if tags > FEW_TAGS and _left_open(html) * tags > MAX_COPIES:
         html = _STYLED.sub(rb"<\1>", html)
     return few(_uncrowded(html))
-
-
-def _parsed(html: bytes, *, is_whole: bool, is_cut: bool = False) -> Document:
-    return Document(LexborHTMLParser(html), is_whole, is_cut, len(html))
 
 
 def attribute(node: HasAttributes, name: str) -> str:

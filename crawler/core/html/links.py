@@ -274,7 +274,7 @@ def _links_of(
         places.append(place)
         texts.append(text)
     cut = targets.cut
-    if len(texts) > MAX_LINKS and sum(map(len, texts)) > MAX_WORDS:
+    if _are_too_long(texts):
         texts, cut = _bounded(texts), cut or LinksCut.ANCHOR_TEXTS
     return _LinkTargets(targets.urls, Occurrences(places, texts, rels), cut)
 
@@ -288,7 +288,7 @@ class _ScannedLinks:
         self._places, self._texts, self._rels = list[int](), list[str](), dict[int, str]()
 
     def read(self) -> _LinkTargets | None:
-        """None if one is malformed, or there are too many. A page that was scanned has at most MAX_LINKS."""
+        """None if one is malformed, or there are too many."""
         at = 0
         for element in self._page.elements:
             written = _reference_in(element.tag, element.attributes)
@@ -298,7 +298,7 @@ class _ScannedLinks:
             at = element.position
             self._read_other(written, element)
         self._read_anchors(at, len(self._page.numbers))
-        if self._targets.problems or self._targets.cut:
+        if self._targets.problems or self._targets.cut or _are_too_long(self._texts):
             return None
         return _LinkTargets(self._targets.urls, Occurrences(self._places, self._texts, self._rels), None)
 
@@ -333,6 +333,10 @@ class _ScannedLinks:
         written = self._page.rels
         among = written if len(written) < end - begin else range(begin, end)  # all parts together take linear time
         return {at - begin: rel for at in among if begin <= at < end and at in written and (rel := rel_of(written[at]))}
+
+
+def _are_too_long(texts: list[str]) -> bool:
+    return len(texts) > MAX_LINKS and sum(map(len, texts)) > MAX_WORDS
 
 
 def _bounded(texts: list[str]) -> list[str]:

@@ -10,17 +10,19 @@ from crawler.core.html.document import (
     FEW_TAGS,
     MAX_COPIES,
     MAX_TAGS,
+    MOST_TAGS,
     NAMES_UNCHECKED_BELOW,
     is_parsed_whole,
 )
+from crawler.core.html.nesting import MAX_NESTING
 
 try:
     import crawler_speedups
 except ImportError:  # it was not built: there is no compiler
     crawler_speedups = None
 
-INTERFACE = 1  # another one was built from other sources, and is not used
-MAX_BYTES = 1024 * 1024  # the tree of a longer page is read in other ways, see `page_metadata.PIECE`
+INTERFACE = 2  # another one was built from other sources, and is not used
+MAX_BYTES = 8 * 1024 * 1024  # the scan takes four times as much memory
 MAX_TEXT = 100  # characters of an anchor text
 MAX_HEADING = 500  # characters of a title or a heading
 
@@ -77,7 +79,11 @@ class ScannedPage(NamedTuple):
     is_plain: bool  # nothing has to be removed before a tree is built
 
 
-_LIMITS = (MAX_TAGS, FEW_TAGS, MAX_COPIES, ATTRIBUTES_UNCHECKED_BELOW, NAMES_UNCHECKED_BELOW)
+_Limits = tuple[int, int, int, int, int, int, int]
+_LIMITS = (
+    *(MAX_TAGS, MOST_TAGS, MAX_NESTING, FEW_TAGS, MAX_COPIES),
+    *(ATTRIBUTES_UNCHECKED_BELOW, NAMES_UNCHECKED_BELOW),
+)
 _scanner: Any = None
 
 
@@ -88,7 +94,7 @@ def use(extension: Any) -> None:
     _scanner = scanner_of(extension, _LIMITS) if is_right else None
 
 
-def scanner_of(extension: Any, limits: tuple[int, int, int, int, int]) -> Any:
+def scanner_of(extension: Any, limits: _Limits) -> Any:
     return extension.Scanner(_TABLE, *limits)
 
 

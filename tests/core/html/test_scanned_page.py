@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.html import charsets, document, page_metadata, scanned_page
-from crawler.core.html.document import MAX_ATTRIBUTES, MAX_TAGS, NAMES_UNCHECKED_BELOW
+from crawler.core.html.document import MAX_ATTRIBUTES, MAX_TAGS, MOST_TAGS, NAMES_UNCHECKED_BELOW
 from crawler.core.html.links import MAX_LINKS, MAX_TEXT, MAX_TEXT_RATIO, MAX_TITLE, extract
+from crawler.core.html.nesting import MAX_NESTING
 from crawler.core.html.page_reader import read_page
 from crawler.core.html.scanned_page import ScannedPage
 from tests.compiled import ROOT, compiled, needs_it, read_both
@@ -50,10 +51,8 @@ def judge(html: bytes) -> bool:
 
 
 def test_its_limits_are_those_of_the_tree() -> None:
-    assert scanned_page.MAX_BYTES <= page_metadata.PIECE
     assert scanned_page.MAX_TEXT == MAX_TEXT
     assert scanned_page.MAX_HEADING == page_metadata.MAX_HEADING == MAX_TITLE
-    assert MAX_TAGS <= MAX_LINKS  # so it has no more links than are read
     assert MAX_TEXT_RATIO >= 2  # the texts of links that are not nested fit: of an <iframe> within an <a>, twice
 
 
@@ -155,7 +154,7 @@ def test_it_reads_what_the_tree_reads(html: str) -> None:
         "<a href='http://[::1'>malformed</a>",
         "<base href='http://['>",
         "<div>" * 300,
-        "<a>x</a>" * MAX_TAGS,
+        "<a>x" * MAX_TAGS,
         " " * (scanned_page.MAX_BYTES + 1),
     ],
 )
@@ -189,6 +188,23 @@ def test_it_reads_nearly_all_pages_of_a_real_site(manual: object) -> None:
     assert read[True] > 0.97 * read.total() > 500
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"<ul>%s</ul><h1>x</h1>" % (b"<li><a href=x rel=nofollow>y</a></li>" * (MAX_TAGS // 4 + 1)),
+        b"<p>%s</p>" % b"".join(b"<a href=%d>y</a>" % number for number in range(MAX_LINKS + 1)),
+        b"<p>%s</p>" % (b"<a href=x>%s</a>" % (b"y" * (MAX_TEXT + 1)) * (MAX_LINKS + 1)),
+        b"<title>x</title><p>%s &amp; words</p>" % (b"w" * (page_metadata.PIECE + 1)),
+        b"<p x='>'>%s</p>" % (b"<b>w</b>\r\n" * (page_metadata.PIECE // 8)),
+    ],
+    ids=["many tags", "many links", "long texts", "long text", "long page"],
+)
+def test_it_reads_long_pages_as_the_tree_does(html: bytes) -> None:
+    both = read_both(html, URL)
+    assert both is None or both[0] == both[1]
+    assert read_page(html, URL) == extract(html, URL)
+
+
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_it_reads_mutated_pages_as_the_tree_does(random: object, is_clean: bool) -> None:
     seeds = CLEAN if is_clean else (*CLEAN, *PAGES)
@@ -202,6 +218,9 @@ CROWDED = (
 )
 
 
+LOW = (MAX_TAGS, MOST_TAGS, MAX_NESTING, 3, 20, 40, NAMES_UNCHECKED_BELOW)
+
+
 @given(st.lists(st.sampled_from([*TAGS, *ENDS, *MARKUP_PIECES, *CROWDED]), max_size=16).map(b"".join))
 def test_what_it_calls_plain_is_parsed_as_it_is(html: bytes) -> None:
     """With limits so low that they apply to short pages."""
@@ -209,7 +228,7 @@ def test_what_it_calls_plain_is_parsed_as_it_is(html: bytes) -> None:
         low.setattr(document, "FEW_TAGS", 3)
         low.setattr(document, "MAX_COPIES", 20)
         low.setattr(document, "ATTRIBUTES_UNCHECKED_BELOW", 40)
-        found = scanned_page.scanner_of(compiled(), (MAX_TAGS, 3, 20, 40, NAMES_UNCHECKED_BELOW)).scan(html)
+        found = scanned_page.scanner_of(compiled(), LOW).scan(html)
         assert isinstance(found, str) or not ScannedPage(*found).is_plain or document.is_parsed_whole(html)
 
 

@@ -1,0 +1,63 @@
+"""Whether the elements of a page are nested in few levels, which its tags alone say where they are written plainly."""
+
+from __future__ import annotations
+
+import re
+
+MAX_NESTING = 64
+
+_FOREIGN = frozenset({b"svg", b"math"})
+_VOID = frozenset(
+    b"area base basefont bgsound br col embed hr img input keygen link meta param source track wbr".split()
+)
+_RAW = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
+
+_TOKEN = re.compile(
+    rb"""<(?:
+        (?P<slash>/?)(?P<name>[a-zA-Z][^ \t\n\r\f/<>"'=]*+)
+            (?:[ \t\n\r\f/]++(?:[^ \t\n\r\f/<>"'=]++
+                (?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^ \t\n\r\f<>"'=]++(?=[ \t\n\r\f>])))?+)?+)*+>
+        |!--(?!-?>)(?P<comment>(?s:.*?))-->
+        |!(?!--|\[CDATA\[)[^>]*+>
+        |\?[^>]*+>
+        |(?![a-zA-Z/!?])
+    )""",
+    re.VERBOSE,
+)
+_END = {name: re.compile(rb"</(?i:%s)[ \t\n\r\f/>]" % name) for name in _RAW}
+
+
+def is_shallow(html: bytes) -> bool:
+    """Whether no more than MAX_NESTING elements are open at any place of this page, or about twice as many with those
+    that a parser adds (https://html.spec.whatwg.org/#parsing). False also when that is not certain.
+
+    1. A start tag opens an element unless it is void. An end tag closes the last one, if that has its name; any other
+       closes none. So at least those elements are counted that a parser has open.
+    2. A tag, comment or script that can be read in more than one way makes the page uncertain.
+
+    `crawler_speedups` decides the same.
+    """
+    opened: list[bytes] = []
+    foreign = 0  # open drawings and formulas, in which no element is void
+    at = html.find(b"<")
+    while at != -1:
+        token = _TOKEN.match(html, at)
+        if token is None or b"--!>" in (token["comment"] or b""):
+            return False
+        at, name = token.end(), (token["name"] or b"").lower()
+        if token["slash"]:
+            if opened and opened[-1] == name:
+                opened.pop()
+                foreign -= name in _FOREIGN
+        elif name in _RAW:
+            end = _END[name].search(html, at)
+            if end is None or foreign or b"<!--" in html[at : end.start()]:
+                return False
+            at = end.start()
+        elif name and (name not in _VOID or foreign):
+            if name == b"plaintext" or len(opened) == MAX_NESTING:
+                return False
+            opened.append(name)
+            foreign += name in _FOREIGN
+        at = html.find(b"<", at)
+    return True
