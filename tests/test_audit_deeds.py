@@ -58,7 +58,7 @@ def _not_started(ann: User) -> None:
         raise RedisIsAway
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(start, "wake", away)  # between the commit and this moment it went
+        patch.setattr(control, "wake", away)  # between the commit and this moment it went
         with pytest.raises(ServiceDown):
             _started(ann)
 

@@ -54,6 +54,9 @@ def test_a_crawl_goes_from_its_start_to_finished(bench: Bench) -> None:
     assert adds_up(receipt)
     assert bench.site.hits == {"/robots.txt": 1, "/": 1, "/a": 1, "/b": 1, "/c": 1}
     assert Disagreement.objects.count() == 0
+    assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
+    assert not mark_finished(bench.crawl)
+    assert Notice.objects.filter(crawl=bench.crawl).count() == 1
 
 
 @pytest.mark.site(CHAIN)
@@ -62,13 +65,6 @@ def test_jobs_tell_a_person_what_they_do(bench: Bench) -> None:
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
     bench.work("crawl")
     assert bench.jobs("fetch") == [f"fetch 1 page of {bench.site.host}", "watch over the running crawls"]
-
-
-@pytest.mark.site(CHAIN)
-def test_redis_holds_nothing_of_a_finished_crawl(bench: Bench) -> None:
-    bench.start()
-    bench.work()
-    assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
 
 
 @pytest.mark.site(CHAIN)
@@ -83,14 +79,6 @@ def test_a_late_result_of_a_finished_crawl_changes_nothing(bench: Bench) -> None
     bench.work()
     assert receipt_of(fresh(bench)) == before
     assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
-
-
-@pytest.mark.site(CHAIN)
-def test_finished_is_said_once(bench: Bench) -> None:
-    bench.start()
-    bench.work()
-    assert not mark_finished(bench.crawl)
-    assert Notice.objects.filter(crawl=bench.crawl).count() == 1
 
 
 @pytest.mark.site(CHAIN)

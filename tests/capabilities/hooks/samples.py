@@ -1,7 +1,6 @@
 """Hooks as an operator might write them, good and bad. `NAME` is the dotted name of a class."""
 
 import os
-import signal
 import sys
 import threading
 from datetime import date
@@ -77,15 +76,6 @@ class Unmakeable:
         raise OSError("no file")
 
     def on_page(self, page: PageSeen, response: Response) -> None:
-        return None
-
-
-class Killing:
-    """Ends the process on the page /poison, as a fault in a C library does."""
-
-    def on_page(self, page: PageSeen, response: Response) -> Found | None:
-        if page.url.endswith("/poison"):
-            os.kill(os.getpid(), signal.SIGKILL)
         return None
 
 
