@@ -24,6 +24,11 @@ from __future__ import annotations
 from crawler.core.text.controls import Surface, spoken
 
 
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, for the middle of a sentence."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
 class CrawlerError(Exception):
     """The base of all errors raised on purpose. `str(error)` is one line for a user."""
 

@@ -17,7 +17,7 @@ from crawler.accounts import audit, quotas
 from crawler.accounts.permissions import check_private, installation_hosts
 from crawler.core.channels.catalogue import KINDS, is_secret
 from crawler.core.channels.kind import ChannelKind
-from crawler.core.errors import BadInput, SealBroken, ServiceDown
+from crawler.core.errors import BadInput, SealBroken, ServiceDown, first_line
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
 from crawler.core.options.schedule import Timetable, parse
@@ -212,9 +212,5 @@ def services_needed() -> Iterator[None]:
 def _failure_message(error: Exception, what: str) -> str:
     short = shortage_of(error)
     if short is None:
-        return f"{what} ({_first_line(error)}); nothing was started."
+        return f"{what} ({first_line(error)}); nothing was started."
     return f"Nothing was started, because {because(short)}. {remedy(short)}, and try again."
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import Error, connection
 
 from crawler import conf
-from crawler.core.errors import ServiceDown
+from crawler.core.errors import ServiceDown, first_line
 from crawler.core.installation.redis_url import without_secrets
 from crawler.launch.embedded_redis import STARTUP_TIMEOUT_S, RedisServer, use_embedded
 from crawler.launch.install import locked
@@ -63,10 +63,6 @@ def apply_migrations() -> None:
             if is_behind(connection):
                 call_command("migrate", interactive=False, verbosity=0)
     except Error as error:
-        raise ServiceDown(f"The database does not answer ({_first_line(error)}). Check DATABASE_URL.") from None
+        raise ServiceDown(f"The database does not answer ({first_line(error)}). Check DATABASE_URL.") from None
     finally:
         connection.close()
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 
 from crawler import __version__
 from crawler.accounts import audit
-from crawler.core.errors import BadInput, LoadStopped, NoCrawl, ServiceDown
+from crawler.core.errors import BadInput, LoadStopped, NoCrawl, ServiceDown, first_line
 from crawler.core.text.sanitize import lines
 from crawler.crawls.actions import Action, reply_to
 from crawler.crawls.holds import database_error_message, shortage_of
@@ -246,7 +246,7 @@ exit codes:
 
 def in_one_line(error: Exception) -> str:
     """The error of a service in one line for the user."""
-    first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    first = first_line(error)
     match error:
         case ServiceDown():
             return f"{first}."

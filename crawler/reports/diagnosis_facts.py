@@ -16,7 +16,7 @@ from redis import Redis, RedisError
 
 from crawler import encryption
 from crawler.clock import Clock
-from crawler.core.errors import SealBroken, ServiceDown
+from crawler.core.errors import SealBroken, ServiceDown, first_line
 from crawler.core.installation.backpressure import Memory, Shortage, concerns
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness.host_rules import (
@@ -214,7 +214,7 @@ def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tupl
         frontier = Frontier(queues.connection(), str(crawl.id), clock=clock)
         return _looked(crawl, frontier, visible), ""
     except (ServiceDown, RedisError) as error:
-        return None, (str(error).strip() or type(error).__name__).splitlines()[0]
+        return None, first_line(error)
 
 
 def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> RedisState:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
-from crawler.core.errors import BadInput
+from crawler.core.errors import BadInput, first_line
 from crawler.core.text.quantities import seconds_of
 
 FIELD = "schedule"
@@ -112,12 +112,8 @@ def _cron(rule: str, typed: str, zone: tzinfo) -> Cron:
             FIELD, f"The schedule {rule!r} would never fire: no such day is in any calendar; {_EXAMPLES}."
         ) from None
     except (ValueError, KeyError) as error:  # croniter's own errors are ValueErrors
-        raise BadInput(FIELD, f"{rule!r} is no schedule: {_first_line(error)}; {_EXAMPLES}.") from None
+        raise BadInput(FIELD, f"{rule!r} is no schedule: {first_line(error)}; {_EXAMPLES}.") from None
     return Cron(typed, zone)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 # Retention of crawls that are over.

@@ -19,7 +19,7 @@ from redis import RedisError
 
 from crawler import clock
 from crawler.accounts import idempotency
-from crawler.core.errors import CrawlerError
+from crawler.core.errors import CrawlerError, first_line
 from crawler.crawls import delete
 from crawler.crawls.reconcile import reconcile
 from crawler.crawls.schedules import run_due
@@ -86,4 +86,4 @@ class Clock:
         if self._said_at is not None and now - self._said_at < LOG_INTERVAL_S:
             return
         self._said_at = now
-        log.warning("The clock waits: %s", (str(error) or type(error).__name__).splitlines()[0])
+        log.warning("The clock waits: %s", first_line(error))

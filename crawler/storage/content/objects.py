@@ -17,7 +17,7 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from crawler import clock
 from crawler.closing import Closing
-from crawler.core.errors import ServiceDown
+from crawler.core.errors import ServiceDown, first_line
 from crawler.core.text.gzip import Broken
 from crawler.models import PageFacts
 
@@ -90,7 +90,7 @@ def delete_of(crawl: str) -> None:
             delete(name)
         storage().delete(folder_of(crawl))  # for a storage with folders; others have no such object
     except Exception as error:
-        raise ServiceDown(f"The storage of kept content does not answer ({_first_line(error)}); try again.") from error
+        raise ServiceDown(f"The storage of kept content does not answer ({first_line(error)}); try again.") from error
 
 
 class Reader(Closing):
@@ -109,7 +109,7 @@ class Reader(Closing):
         except FileNotFoundError:
             raise ObjectMissing("the content is not in the storage any more") from None
         except Exception as error:
-            raise ObjectMissing(f"the storage does not answer: {_first_line(error)}") from error
+            raise ObjectMissing(f"the storage does not answer: {first_line(error)}") from error
         if len(found) != length:
             raise ObjectMissing("the object in the storage is shorter than it was")
         return found
@@ -132,10 +132,6 @@ def _delete_quietly(name: str) -> None:
         delete(name)
     except Exception:  # noqa: BLE001 (the storage has failed already, and that error is raised)
         return
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 GZIP_LEVEL = 4  # two thirds of the time of level 6, for 3% more bytes
