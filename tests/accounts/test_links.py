@@ -45,12 +45,6 @@ def test_without_an_active_superuser_it_says_how_to_make_one() -> None:
         login_links.make_link("http://x")
 
 
-def test_a_link_works_once() -> None:
-    link = parts(login_links.make_link("http://x"))
-    assert login_links.redeem(*link) == User.objects.get()
-    assert login_links.redeem(*link) is None
-
-
 def test_of_two_at_the_same_moment_one_gets_in(monkeypatch: pytest.MonkeyPatch) -> None:
     link = parts(login_links.make_link("http://x"))
     others: list[User | None] = []

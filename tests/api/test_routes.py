@@ -124,9 +124,3 @@ def test_no_route_is_missing_here() -> None:
     there = {(method, path) for path, methods in document["paths"].items() for method in methods}
     assert there - here == {("get", f"{ROOT}/me")}
     assert here <= there
-
-
-@pytest.mark.django_db
-def test_an_unknown_address_is_a_problem_too(by_ann: Caller) -> None:
-    response = by_ann.get("/nonsense")
-    assert (response.status_code, response["Content-Type"]) == (404, "application/problem+json")

@@ -113,11 +113,6 @@ def test_links_come_a_part_at_a_time(crawl: Crawl) -> None:
     assert (links_in["number"], urls(links_in["links"]), links_in["links"][0]["text"]) == (3, ["/1"], "words 1")
 
 
-def test_its_headers_are_lines(crawl: Crawl) -> None:
-    page = read_page(crawl, f"{SITE}/", headers="Server: x\nX-A: b")
-    assert page_report(crawl, page)["headers"] == ["Server: x", "X-A: b"]
-
-
 def pages() -> Iterator[tuple[str, Page]]:
     """One of each kind of which there is something of its own to say."""
     crawl, looked = make_crawl(), make_crawl(options=CrawlOptions(sitemaps=True).to_plain())

@@ -72,10 +72,6 @@ def found(**options: object) -> Scale:
 # With values in Redis.
 
 
-def test_nothing_running_wants_no_worker(twin: Redis) -> None:
-    assert (scale_of({}).wanted, scale_of({}).running) == (0, 0)
-
-
 def test_one_host_uses_the_connections_of_its_crawl(twin: Redis) -> None:
     known(twin, SLOW)
     put(twin, 1_000, SLOW)

@@ -37,10 +37,6 @@ def test_every_outcome_has_its_words() -> None:
     assert len(labels) == len(Outcome)
 
 
-def test_a_page_without_an_outcome_is_open() -> None:
-    assert text.outcome("") == "open"
-
-
 def test_a_receipt_is_an_aligned_table(golden: SnapshotAssertion) -> None:
     paused = {"seconds": 123.0, "elapsed_seconds": 3900.0}
     limited = {"ended": "limit", "ended_message": "Limit reached.", "limits": {"pages": 2}}
@@ -68,10 +64,6 @@ def test_a_receipt_names_an_engine_other_than_the_built_in_one(engine: str, labe
     lines = text.receipt_table(RECEIPT | {"engine": engine}).splitlines()
     assert ["Engine", label] in [line.split() for line in lines]
     assert "Engine" not in text.receipt_table(RECEIPT)
-
-
-def test_without_a_pause_there_is_one_time() -> None:
-    assert text.run_time({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
 
 
 def test_there_are_words_for_every_end_and_every_limit() -> None:

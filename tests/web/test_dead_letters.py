@@ -46,12 +46,6 @@ def test_a_dead_letter_is_not_listed_a_second_time_among_the_errors(as_ann: Clie
     assert [row["url"] for row in lists["troubled"]] == [missing.url]
 
 
-def test_without_any_there_is_nothing_to_send(as_ann: Client, ann: User) -> None:
-    crawl = a_finished_crawl(ann)
-    status = as_ann.get(f"/crawls/{crawl.id}/status").json()
-    assert (status["lists"]["dead_letters"], status["texts"]["dead_letters"]) == ([], "")
-
-
 def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paging, "ROWS_PER_PAGE", 2)
     crawl = a_crawl(ann)

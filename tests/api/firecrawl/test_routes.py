@@ -1,13 +1,11 @@
 """The verbs that users of Firecrawl know."""
 
-from datetime import datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
 from crawler.core.html import link_codec
-from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.completion import State
 from crawler.models import Crawl, PageLinks
@@ -81,17 +79,6 @@ def test_the_status_is_one_they_know(by_ann: Caller, ann: User, state: State, st
     crawl = a_finished_crawl(ann, state=state)
     answer = by_ann.get(f"/crawl/{crawl.id}").json()
     assert (answer["status"], answer["total"], answer["completed"]) == (status, 3, 3)
-
-
-def test_under_a_page_limit_the_total_is_what_may_be_asked_for(by_ann: Caller, ann: User) -> None:
-    crawl = a_crawl(ann, options=CrawlOptions(max_pages=40), discovered=457, outcomes={"2xx": 12})
-    answer = by_ann.get(f"/crawl/{crawl.id}").json()
-    assert (answer["completed"], answer["total"]) == (12, 40)
-
-
-def test_their_clients_get_a_date_on_which_it_expires(by_ann: Caller, ann: User) -> None:
-    answer = by_ann.get(f"/crawl/{a_finished_crawl(ann).id}").json()
-    assert datetime.fromisoformat(answer["expiresAt"]).year == 9999
 
 
 def test_its_pages_come_with_their_metadata_and_an_address_of_more(by_ann: Caller, ann: User) -> None:

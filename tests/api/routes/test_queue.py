@@ -68,27 +68,6 @@ def test_a_page_may_have_values_of_its_own(by_ann: Caller, crawl: Crawl, real_re
     assert rows["a"].expires_at == pytest.approx(time.time() + 1800, abs=60)
 
 
-def test_open_and_closed_pages_get_values_of_their_own_in_one_call(by_ann: Caller, crawl: Crawl) -> None:
-    later = time.time() + 3600
-    a_page(crawl, f"{SITE}waits", status=Page.OPEN, outcome="", http_status=None, fetched_at=None)
-    a_page(crawl, f"{SITE}stays", status=Page.OPEN, outcome="", http_status=None, fetched_at=None)
-    items = [
-        {"url": f"{SITE}gone", "priority": 8},
-        {"url": SITE, "not_before": later},
-        {"url": f"{SITE}waits", "priority": 7},
-        f"{SITE}stays",
-    ]
-    told = by_ann.ask("post", f"/crawls/{crawl.id}/urls", {"urls": items, "again": True}).json()
-    assert [told[name] for name in ("added", "moved", "waiting", "again", "closed")] == [0, 1, 1, 2, 0]
-    rows = {row.url.removeprefix(SITE): row for row in Page.objects.filter(status=Page.OPEN)}
-    assert {path: (row.priority, row.not_before) for path, row in rows.items()} == {
-        "gone": (8, None),
-        "": (5, pytest.approx(later)),
-        "waits": (7, None),
-        "stays": (5, None),
-    }
-
-
 def test_the_first_refused_urls_are_named(by_ann: Caller, crawl: Crawl) -> None:
     urls = [f"https://other.example/{number}" for number in range(12)]
     told = by_ann.ask("post", f"/crawls/{crawl.id}/urls", {"urls": urls}).json()

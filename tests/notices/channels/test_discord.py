@@ -28,10 +28,6 @@ def test_it_is_one_embed_that_leads_to_the_crawl() -> None:
     assert (embed["url"], embed["timestamp"]) == (link, at)
 
 
-def test_mentions_are_disabled() -> None:
-    assert discord.content(message(sentence=NASTY))["allowed_mentions"] == {"parse": []}
-
-
 def test_what_others_wrote_is_no_markup() -> None:
     (embed,) = discord.content(message(subject=NASTY, sentence=NASTY, figures=((NASTY, NASTY),)))["embeds"]
     said = r"\@everyone \<\@1\> \[click\]\(https\://evil.example\) \*\*bold\*\* \`code\`"

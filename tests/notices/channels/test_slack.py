@@ -74,13 +74,3 @@ def test_a_refusal_says_whether_trying_again_helps(status: str, permanent: bool)
     ):
         post(slack.KIND, message(), f"{server.origin}/services/T", poster=poster)
     assert caught.value.permanent is permanent
-
-
-def test_slack_is_asked_through_the_guard() -> None:
-    with (
-        Server({"/services/T": page()}) as server,
-        HttpFetcher(Guard(), "Tester/1") as poster,
-        pytest.raises(TransportError, match="is a private address"),
-    ):
-        post(slack.KIND, message(), f"{server.origin}/services/T", poster=poster)
-    assert server.requests == []

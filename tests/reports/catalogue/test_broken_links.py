@@ -98,11 +98,6 @@ def test_redirects_are_told_with_where_they_lead(crawl: Crawl) -> None:
     assert told(crawl, "redirects") == [(f"{SITE}/old", "301", f"{SITE}/fine", 1)]
 
 
-@pytest.mark.parametrize("key", ["", "x", "0", "9" * 30])
-def test_behind_what_is_no_line_there_is_nothing(crawl: Crawl, key: str) -> None:
-    assert BY_SLUG["broken-links"].part(crawl, key) is None
-
-
 def test_it_says_what_was_not_requested() -> None:
     crawl = crawl_with(externals="record")
     crawl.outcomes = {"2xx": 3, "robots": 2, "limit": 1}

@@ -54,8 +54,3 @@ def test_of_very_many_on_a_page_the_first_are_kept_and_the_others_counted(crawl:
     assert told(crawl, "malformed-links")[1][1] == MAX_MALFORMED + 5
     assert rows(crawl, "malformed-links")[-1] == (f"{SITE}/many", None, None, None, "and 5 more")
     assert len(rows(crawl, "malformed-links")) == 2 + MAX_MALFORMED + 1
-
-
-@pytest.mark.parametrize("key", ["", "x", "0", "9" * 30])
-def test_behind_what_is_no_line_there_is_nothing(crawl: Crawl, key: str) -> None:
-    assert BY_SLUG["malformed-links"].part(crawl, key) is None

@@ -43,11 +43,6 @@ def test_behind_a_line_are_the_messages_and_the_requests(crawl: Crawl) -> None:
     assert rows(crawl, "console-errors") == [(f"{SITE}/one", "bad"), (f"{SITE}/two", "worse")]
 
 
-@pytest.mark.parametrize("key", ["", "x", "0", "9" * 30])
-def test_behind_what_is_no_line_there_is_nothing(crawl: Crawl, key: str) -> None:
-    assert BY_SLUG["failed-requests"].part(crawl, key) is None
-
-
 def test_a_crawl_that_rendered_nothing_says_so() -> None:
     assert "--render auto" in BY_SLUG["console-errors"].lacking(crawl_with())
     assert "console-errors" not in numbers_of(crawl_with())

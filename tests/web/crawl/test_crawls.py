@@ -20,12 +20,6 @@ from tests.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 TYPED = {"start_urls": "https://example.com/", "include": "/docs/", "max_pages": "7"}
 
 
-def test_the_list_shows_the_form_and_where_to_begin(as_ann: Client) -> None:
-    html = as_ann.get("/").content.decode()
-    assert 'name="start_urls"' in html
-    assert "None yet." in html
-
-
 @pytest.mark.parametrize("name", ["subdomains", "obey_robots"])  # off by default, and on
 def test_a_checkbox_stands_beside_its_label(as_ann: Client, name: str) -> None:
     html = as_ann.get("/").content.decode()

@@ -52,10 +52,6 @@ def test_every_page_can_be_opened_while_a_list_is_read(as_ann: Client, ann: User
     assert "urls.csv (4,990 URLs)" in response.content.decode()
 
 
-def test_a_crawl_without_a_list_says_nothing_of_one(as_ann: Client, ann: User) -> None:
-    assert "list-report" not in as_ann.get(f"/crawls/{a_finished_crawl(ann).id}/").content.decode()
-
-
 def test_a_large_packed_upload_is_read_from_its_file(as_root: Client, real_redis: object, settings: Any) -> None:
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 1000  # more is kept in a file, as Django does from 2.5 MB on
     urls = b"".join(b"%s%d\n" % (URL.encode(), number) for number in range(6000))
@@ -95,10 +91,6 @@ def test_after_an_error_elsewhere_the_file_is_asked_for_again_and_the_rest_stand
     for value in ("Address", "many", "2s"):
         assert f'value="{value}"' in html
     assert 'value="list" ' in html
-
-
-def test_a_form_without_a_file_asks_for_none(as_ann: Client) -> None:
-    assert " again:" not in as_ann.post("/crawls/", {"preset": "list", "start_urls": ""}).content.decode()
 
 
 def test_a_crawl_over_a_list_is_typed_again_without_it(as_ann: Client, ann: User) -> None:

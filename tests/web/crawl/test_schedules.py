@@ -91,14 +91,3 @@ def test_a_run_that_is_shared_by_itself_tells_nothing_of_the_others(as_ann: Clie
     second = a_finished_crawl(bob, schedule=schedule, previous=first, group=a_group("editors", ann))
     a_crawl(bob, schedule=schedule, previous=second)
     assert 'id="runs"' not in as_ann.get(f"/crawls/{second.id}/").content.decode()
-
-
-def test_a_crawl_on_its_own_says_nothing_of_runs(as_ann: Client, ann: User) -> None:
-    assert 'id="runs"' not in as_ann.get(f"/crawls/{a_crawl(ann).id}/").content.decode()
-
-
-def test_a_deleted_run_leaves_the_page_of_the_next_one_whole(as_ann: Client, ann: User) -> None:
-    first = a_finished_crawl(ann)
-    second = a_finished_crawl(ann, previous=first)
-    first.delete()
-    assert as_ann.get(f"/crawls/{second.id}/").status_code == 200

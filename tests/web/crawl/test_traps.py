@@ -38,12 +38,6 @@ def test_the_crawls_page_shows_each_with_its_examples_and_its_button(as_ann: Cli
     assert "1,000 pages, and 37 more links without a row of their own, were not requested" in html
 
 
-def test_without_any_there_is_nothing_to_release(as_ann: Client, ann: User) -> None:
-    crawl = a_finished_crawl(ann)
-    status = as_ann.get(f"/crawls/{crawl.id}/status").json()
-    assert (status["lists"]["traps"], status["texts"]["traps"]) == ([], "")
-
-
 def test_released_ones_are_listed_on_their_own_page_without_a_button(as_ann: Client, ann: User) -> None:
     crawl = a_trapped_crawl(ann)
     a_trap(crawl, "old", 0, released=True)

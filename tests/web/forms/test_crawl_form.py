@@ -39,10 +39,6 @@ def options_of(form: CrawlForm) -> CrawlOptions:
     return form.options()
 
 
-def test_a_url_alone_means_the_default_options() -> None:
-    assert options_of(a_form()) == CrawlOptions()
-
-
 def test_an_empty_field_means_the_default() -> None:
     empty = a_form(max_pages="", max_depth="", delay="", concurrency="", include="", deadline="", notify_emails=" \n ")
     assert options_of(empty) == CrawlOptions()
@@ -178,12 +174,6 @@ def test_a_refusal_stands_beside_its_field_and_the_cursor_goes_there() -> None:
     assert form.options_open
     assert "autofocus" in str(form["include"])
     assert "autofocus" not in str(form["start_urls"])
-
-
-def test_a_refused_start_url_leaves_the_options_folded() -> None:
-    form = a_form()
-    form.refuse(BadInput("start_urls", "no such host"))
-    assert not form.options_open
 
 
 def test_a_refusal_about_something_the_page_does_not_show_stands_at_the_start_url() -> None:

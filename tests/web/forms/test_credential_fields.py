@@ -14,7 +14,7 @@ from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import BOTH, GONE, SECRETS
-from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
+from tests.factories import a_delivery, a_finished_crawl, a_page, a_person
 
 URL = "http://127.0.0.1:2/"
 TYPED = {
@@ -49,11 +49,6 @@ def test_what_is_typed_is_kept_sealed_with_the_crawl(as_root: Client, real_redis
     crawl = Crawl.objects.get()
     assert sent_by(crawl) == KNOWN
     assert "swordfish" not in crawl.sealed
-
-
-def test_nothing_typed_is_nothing_kept(as_root: Client, real_redis: object) -> None:
-    start(as_root, headers=" \r\n ", cookies="", auth="", bearer=" ", proxy="")
-    assert Crawl.objects.get().sealed == ""
 
 
 def test_a_schedule_keeps_them_for_every_run(as_root: Client, real_redis: object) -> None:
@@ -146,10 +141,6 @@ def test_a_crawls_page_shows_them_masked(as_ann: Client, ann: User) -> None:
     assert "Authorization: Basic ann:sw…(12 characters)" in html
     assert "Proxy: http://…@127.0.0.1:3128" in html
     assert "swordfish-" not in html
-
-
-def test_a_crawl_without_any_says_nothing_of_them(as_ann: Client, ann: User) -> None:
-    assert "Authentication" not in as_ann.get(f"/crawls/{a_crawl(ann).id}/").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,6 @@ def test_what_was_chosen_stands_in_the_form_again(as_ann: Client, crawl: Crawl) 
     assert "No page matches." in html
 
 
-def test_a_script_in_an_address_is_not_opened(as_ann: Client, crawl: Crawl) -> None:
-    a_page(crawl, "javascript:alert(1)")
-    assert 'href="javascript:' not in html_of(as_ann, crawl)
-
-
 def test_heads_sort_and_say_how_it_is_sorted(as_ann: Client, crawl: Crawl) -> None:
     html = html_of(as_ann, crawl, "?sort=size&depth=1")
     assert urls_in(html) == [f"{SITE}gone", f"{SITE}big"]
