@@ -66,15 +66,7 @@ def test_what_cannot_be_had_is_refused_in_a_way_their_clients_read(
     assert answer["error"] == answer["detail"]
 
 
-@pytest.mark.parametrize(
-    ("state", "status"),
-    [
-        (State.RUNNING, "scraping"),
-        (State.PAUSED, "scraping"),
-        (State.FINISHED, "completed"),
-        (State.CANCELLED, "cancelled"),
-    ],
-)
+@pytest.mark.parametrize(("state", "status"), [(State.PAUSED, "scraping"), (State.FINISHED, "completed")])
 def test_the_status_is_one_they_know(by_ann: Caller, ann: User, state: State, status: str) -> None:
     crawl = a_finished_crawl(ann, state=state)
     answer = by_ann.get(f"/crawl/{crawl.id}").json()

@@ -39,14 +39,11 @@ def test_an_uploaded_list_becomes_a_crawl_with_its_options(by_root: Caller, root
     ("parts", "field"),
     [
         ({"list_column": "nothing"}, "list_column"),
-        ({"priority_column": "nothing"}, "priority_column"),
         ({"options": '{"max_pages": 0}'}, "options.max_pages"),
         ({"options": '{"max_pages": "x"}'}, "options.max_pages"),
-        ({"options": '{"max_depth": 2}'}, "options.max_depth"),
         ({"options": '{"start_urls": ["https://example.com/"]}'}, "options.start_urls"),
         ({"options": '{"group": "strangers"}'}, "group"),
         ({"options": "{"}, "options"),
-        ({"options": "[]"}, "options"),
     ],
 )
 def test_what_cannot_be_used_is_named_by_its_part(

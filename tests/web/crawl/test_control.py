@@ -162,17 +162,3 @@ def test_with_redis_down_a_crawl_can_still_be_stopped(as_ann: Client, ann: User,
     crawl = a_crawl(ann)
     assert press(as_ann, crawl, verb).status_code == 200
     assert state_of(crawl) in {State.PAUSED, State.CANCELLED}
-
-
-@pytest.mark.parametrize(
-    ("state", "shown"),
-    [
-        (State.RUNNING, {"pause", "cancel", "delete"}),
-        (State.PAUSED, {"resume", "cancel", "delete"}),
-        (State.FINISHED, {"delete"}),
-        (State.CANCELLED, {"delete"}),
-    ],
-)
-def test_the_page_shows_the_buttons_that_make_sense(as_ann: Client, ann: User, state: State, shown: set[str]) -> None:
-    status = as_ann.get(f"/crawls/{a_finished_crawl(ann, state=state).id}/").context["status"]
-    assert {verb for verb, can in status["can"].items() if can} | {"delete"} == shown

@@ -91,10 +91,7 @@ def test_what_looks_like_a_name_of_a_file_or_a_variable_is_the_secret_itself(
     ("field", "typed", "line"),
     [
         ("headers", "swordfish", "typed as &#x27;Name: value&#x27;"),
-        ("headers", "Cookie: a=swordfish", "cookies are given for themselves"),
-        ("cookies", "swordfish", "typed as name=value"),
         ("auth", "swordfish", "typed as user:password"),
-        ("bearer", "swordfish swordfish", "holds no blanks"),
         ("proxy", "socks4://swordfish:1", "begins with socks5://"),
     ],
 )
