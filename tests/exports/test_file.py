@@ -6,6 +6,7 @@ import pytest
 
 from crawler.core.errors import BadInput
 from crawler.exports import file
+from crawler.exports.file import MIN_PIECE_SIZE, gathered
 
 
 def test_writing_leaves_the_complete_file_and_nothing_beside_it(tmp_path: Path) -> None:
@@ -78,3 +79,18 @@ def test_a_place_that_cannot_be_written_is_bad_input(name: str, tmp_path: Path) 
     with pytest.raises(BadInput, match=r"cannot be written: .*[a-z]") as caught:
         file.check_writable(f"{tmp_path}/{name}")
     assert "\n" not in str(caught.value)
+
+
+def test_small_pieces_are_joined_and_nothing_is_lost() -> None:
+    pieces = list(gathered(["x" * 10_000] * 20))
+    assert "".join(str(piece) for piece in pieces) == "x" * 200_000
+    assert all(len(piece) >= MIN_PIECE_SIZE for piece in pieces[:-1])
+
+
+def test_bytes_stay_bytes() -> None:
+    assert list(gathered([b"a", b"b"])) == [b"ab"]
+
+
+def test_nothing_is_nothing() -> None:
+    assert list(gathered([])) == []
+    assert list(gathered([b"", b""])) == []

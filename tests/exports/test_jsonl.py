@@ -16,18 +16,13 @@ def test_each_line_is_one_row_as_json() -> None:
     lines = list(jsonl.lines(crawl))
     assert all(line.endswith("}\n") and line.count("\n") == 1 for line in lines)
     assert [json.loads(line) for line in lines] == list(rows(crawl))
+    assert "日本" in lines[0]
 
 
 def test_an_extracted_number_or_truth_value_is_none_in_quotes_and_a_date_is_iso_8601() -> None:
     [line] = jsonl.lines(a_shop(SHOP_PAGE.format(price="9,50", since="12 March 2026")))
     assert '"price":9.5,"stock":7,"sold":true,"since":"2026-03-12"' in line
     assert '"sizes":[1.5,2],"days":["2026-03-12"]' in line
-
-
-def test_text_stays_readable() -> None:
-    crawl = make_crawl()
-    make_page(crawl, "http://site.test/", title="日本")
-    assert "日本" in next(jsonl.lines(crawl))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])

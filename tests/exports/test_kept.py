@@ -84,12 +84,7 @@ def test_a_zip_has_a_file_a_page_and_a_table_of_them(crawl: Crawl) -> None:
 
 @pytest.mark.parametrize(
     ("form", "chosen", "ending"),
-    [
-        ("pdf", "webp", "pdf"),
-        ("screenshot", "webp", "webp"),
-        ("screenshot", "png", "png"),
-        ("screenshot", "jpeg", "jpg"),
-    ],
+    [("pdf", "webp", "pdf"), ("screenshot", "webp", "webp"), ("screenshot", "jpeg", "jpg")],
 )
 def test_a_zip_of_pictures_has_names_of_their_format_and_packs_them_no_further(
     crawl: Crawl, form: str, chosen: str, ending: str

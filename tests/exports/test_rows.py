@@ -100,10 +100,6 @@ def test_pages_that_ask_not_to_be_indexed_are_left_out_when_that_is_obeyed(obey:
     assert crawl.pages.count() == len(said)
 
 
-def test_a_crawl_without_pages_gives_no_rows() -> None:
-    assert list(rows(make_crawl())) == []
-
-
 @pytest.mark.parametrize("pages", [3, 4, 5])
 def test_parents_and_facts_are_found_with_one_query_each_a_chunk_and_no_page_is_lost_at_its_edge(
     pages: int, monkeypatch: pytest.MonkeyPatch
@@ -113,22 +109,16 @@ def test_parents_and_facts_are_found_with_one_query_each_a_chunk_and_no_page_is_
     parent = make_page(crawl, "http://site.test/")
     for number in range(1, pages):
         parent = make_page(crawl, f"http://site.test/{number}", parent_id=parent.id)
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         found = [(row["url"], row["parent"]) for row in rows(crawl)]
     urls = ["http://site.test/", *(f"http://site.test/{number}" for number in range(1, pages))]
     assert found == list(zip(urls, [None, *urls[:-1]], strict=True))
     assert len(queries) == 3 + 2 * ((pages + 1) // 2)  # the columns of hooks, and where its rows are
 
 
-def test_links_to_other_sites_that_were_only_recorded_are_no_pages() -> None:
+def test_links_to_other_sites_that_were_only_recorded_are_no_pages_and_exported_in_their_place() -> None:
     crawl = with_links_to_other_sites()
     assert [row["url"] for row in rows(crawl)] == ["http://site.test/", "http://checked.test/"]
-
-
-def test_links_to_other_sites_are_exported_in_place_of_the_pages() -> None:
-    crawl = with_links_to_other_sites()
     assert [(row["url"], row["outcome"], row["parent"]) for row in rows(crawl, externals=True)] == [
         ("http://recorded.test/", "external", "http://site.test/"),
         ("http://checked.test/", "4xx", "http://site.test/"),

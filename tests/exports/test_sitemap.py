@@ -21,7 +21,6 @@ def listed(crawl: Crawl, **chosen: Any) -> str:
     "other",
     [
         {"outcome": "4xx", "http_status": 404},
-        {"outcome": "3xx", "http_status": 301},
         {"outcome": "timeout", "http_status": None},
         {"content_type": "application/pdf"},
         {"directives": "noindex"},

@@ -36,10 +36,6 @@ def test_only_a_trusted_proxy_says_that_a_request_came_by_https(
     assert status(peer) == expected
 
 
-def test_health_checks_respond_by_http(db: None) -> None:
-    assert Client().get("/healthz").status_code == 200
-
-
 def test_a_proxy_that_is_not_named_is_logged_once_and_remembered(
     settings: Any, real_redis: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,13 +1,10 @@
 """Where one can go from a page."""
 
-from typing import Any
 from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.http import HttpResponse
 from django.test import Client
-from django.urls import include, path
 
 from crawler.web.navigation import parts_of, places
 from tests.factories import a_crawl
@@ -16,28 +13,16 @@ CRAWL = UUID(int=7)
 OVERVIEW = f"/crawls/{CRAWL}/"
 
 
-def nowhere(request: Any, crawl_id: UUID) -> HttpResponse:
-    return HttpResponse()
-
-
-urlpatterns = [
-    path("", include("crawler.web.urls")),
-    path("crawls/<uuid:crawl_id>/reports/", nowhere, name="crawl-reports"),
-]
-
-
 def here(path: str) -> list[str]:
     return [place.name for place in parts_of(CRAWL, path) if place.is_here]
 
 
-@pytest.mark.urls("tests.web.test_navigation")
 def test_a_part_that_exists_is_shown_with_its_address() -> None:
     parts = {place.name: place.address for place in parts_of(CRAWL, OVERVIEW)}
     assert parts["Overview"] == OVERVIEW
     assert parts["Reports"] == f"{OVERVIEW}reports/"
 
 
-@pytest.mark.urls("tests.web.test_navigation")
 @pytest.mark.parametrize(
     ("path", "part"),
     [

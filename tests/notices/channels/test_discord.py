@@ -1,4 +1,4 @@
-"""A message as Discord gets it: nobody is mentioned, and nothing a site or a person wrote becomes markup."""
+"""A message as Discord gets it; that nothing in it is markup is tested in tests/shown/test_notices.py."""
 
 import json
 
@@ -10,8 +10,6 @@ from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from crawler.notices.send import post
 from tests.http.server import Server, page
-
-NASTY = "@everyone <@1> [click](https://evil.example) **bold** `code`"
 
 
 def message(**said: object) -> Message:
@@ -26,12 +24,6 @@ def test_it_is_one_embed_that_leads_to_the_crawl() -> None:
     assert (embed["title"], embed["description"]) == ("Crawl finished: example.com", "It is done.")
     assert embed["fields"] == [{"name": "Fetched", "value": "12", "inline": True}]
     assert (embed["url"], embed["timestamp"]) == (link, at)
-
-
-def test_what_others_wrote_is_no_markup() -> None:
-    (embed,) = discord.content(message(subject=NASTY, sentence=NASTY, figures=((NASTY, NASTY),)))["embeds"]
-    said = r"\@everyone \<\@1\> \[click\]\(https\://evil.example\) \*\*bold\*\* \`code\`"
-    assert embed["title"] == embed["description"] == embed["fields"][0]["value"] == said
 
 
 @pytest.mark.parametrize("text", ["x" * 500, "*" * 500])

@@ -1,6 +1,5 @@
-"""A message as Slack gets it: nothing that a site or a person wrote becomes a link or calls anybody."""
+"""A message as Slack gets it; that nothing in it is a link or a mention is tested in tests/shown/test_notices.py."""
 
-import json
 from html import unescape
 
 import pytest
@@ -12,8 +11,6 @@ from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from crawler.notices.send import post
 from tests.http.server import Server, page
-
-NASTY = "<!channel> <https://evil.example|click> *bold* & <@U1>"
 
 
 def message(**said: object) -> Message:
@@ -28,14 +25,6 @@ def test_it_is_a_heading_a_sentence_figures_and_one_link() -> None:
     assert sentence["text"]["text"] == "It is done."
     assert figures["fields"] == [{"type": "plain_text", "text": "Fetched: 12", "emoji": False}]
     assert link["text"] == {"type": "mrkdwn", "text": "<https://crawler.example/crawls/c/|Open the crawl>"}
-
-
-def test_what_others_wrote_is_plain_and_escaped_wherever_it_stands() -> None:
-    told = slack.content(message(subject=NASTY, sentence=NASTY, figures=((NASTY, NASTY),)))
-    assert "<" not in json.dumps(told)
-    assert {block["text"]["type"] for block in told["blocks"] if "text" in block} == {"plain_text"}
-    assert told["text"].startswith("&lt;!channel&gt; &lt;https://evil.example|click&gt;")
-    assert (told["mrkdwn"], told["parse"], told["link_names"]) == (False, "none", False)
 
 
 def test_our_own_link_cannot_be_given_another_name() -> None:

@@ -11,12 +11,11 @@ from django.utils import timezone
 from redis import Redis
 from rq import Queue, SimpleWorker
 
-from crawler.core.protocol.completion import State
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import QueueItem
-from crawler.models import AuditEntry, Crawl, Disagreement, Page
+from crawler.models import AuditEntry, Crawl, Page
 from tests.factories import SITE, a_crawl, a_finished_crawl, a_group, a_page, a_person
 from tests.stops import stop_host
 
@@ -75,24 +74,10 @@ def test_without_redis_the_page_says_so_and_shows_the_table(as_ann: Client, ann:
     assert "Manager, workers and queues" not in html
 
 
-@pytest.mark.parametrize(
-    ("state", "answer"),
-    [(State.FINISHED, "It is finished: no page is open."), (State.CANCELLED, "It was cancelled: no page is open.")],
-)
-def test_of_a_crawl_that_is_over_there_is_little_to_say(as_ann: Client, ann: User, state: State, answer: str) -> None:
-    html = as_ann.get(path(a_finished_crawl(ann, state=state))).content.decode()
-    assert answer in html
+def test_of_a_crawl_that_is_over_there_is_little_to_say(as_ann: Client, ann: User) -> None:
+    html = as_ann.get(path(a_finished_crawl(ann))).content.decode()
+    assert "It is finished: no page is open." in html
     assert "<table" not in html
-
-
-def test_what_a_site_wrote_is_text_and_not_markup(as_ann: Client, ann: User) -> None:
-    crawl = a_crawl(ann)
-    an_open_page(crawl, "javascript:alert(1)", error="<script>alert(1)</script>")
-    Disagreement.objects.create(crawl=crawl, what="<b>they differ</b>")
-    html = as_ann.get(path(crawl)).content.decode()
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
-    assert "&lt;b&gt;they differ&lt;/b&gt;" in html
-    assert 'href="javascript:' not in html
 
 
 def test_the_crawls_page_leads_there_while_it_is_not_over(as_ann: Client, ann: User) -> None:
