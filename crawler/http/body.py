@@ -161,14 +161,13 @@ class BodyPolicy:
 
     wants: Wants
     truncate_at: int | None = None
-    max_bytes: int | None = None
 
     def may_be_for(self, media_type: str) -> bool:
         return self.wants(media_type) or (not media_type and self.wants("text/html"))
 
     def allowed(self, default_limit: int) -> int:
         """How many bytes may be read, on the wire as well as decoded."""
-        return max(default_limit if self.max_bytes is None else self.max_bytes, self.truncate_at or 0)
+        return max(default_limit, self.truncate_at or 0)
 
 
 def body_of(

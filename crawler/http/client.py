@@ -88,12 +88,11 @@ class HttpFetcher(Closing):
         *,
         wants: Wants = is_html,
         truncate_at: int | None = None,
-        max_bytes: int | None = None,
         headers: Mapping[str, str] = NOTHING,
         anonymous: bool = False,
         seconds: float | None = None,
     ) -> FetchResult:
-        body_policy = BodyPolicy(wants, truncate_at, max_bytes)
+        body_policy = BodyPolicy(wants, truncate_at)
         return self._ask("GET", url, None, headers, body_policy, anonymous=anonymous, seconds=seconds)
 
     def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> FetchResult:
@@ -203,7 +202,7 @@ def fetcher_for(
         ),
         credentials=credentials,
         own_hosts=policy.own_hosts,
-        gateway=None if credentials.proxies else gateway_of(None, guard),
+        gateway=None if credentials.proxies else operators_gateway(),
         proxies=_proxies(credentials, guard, health),
         records=WARC in policy.keep,
         ignore_tls_errors=policy.ignore_tls_errors,
@@ -216,9 +215,7 @@ def _proxies(credentials: Credentials, guard: Guard, health: Health | None) -> P
     return Proxies(own, health) if own else None
 
 
-def gateway_of(proxy: str | None, guard: Guard) -> Gateway | None:
-    """The crawl's own proxy, whose address the guard must allow; else the operator's, which is always allowed."""
-    if proxy is not None:
-        return Gateway(Proxy.parse(proxy), guard)
+def operators_gateway() -> Gateway | None:
+    """The operator's proxy, which is always allowed."""
     operators = conf.proxy()
     return Gateway(operators, Guard((operators.where,))) if operators is not None else None

@@ -86,7 +86,6 @@ class Fetcher(Protocol):
         *,
         wants: Wants = is_html,
         truncate_at: int | None = None,
-        max_bytes: int | None = None,
         headers: Mapping[str, str] = NOTHING,
         anonymous: bool = False,
         seconds: float | None = None,
@@ -94,9 +93,9 @@ class Fetcher(Protocol):
         """Request this http(s) URL; redirects are reported, not followed.
 
         The body is read if `wants` accepts its media type, or if it has no media type and looks like HTML.
-        `truncate_at` keeps that many bytes of a longer body instead of failing; `max_bytes` replaces the limit of
-        `Limits`. `headers` replace default headers of the same name. An `anonymous` request has no credentials.
-        `seconds` shortens the total time of `Limits` for this request.
+        `truncate_at` keeps that many bytes of a longer body instead of failing. `headers` replace default headers of
+        the same name. An `anonymous` request has no credentials. `seconds` shortens the total time of `Limits` for this
+        request.
         """
         ...
 

@@ -115,10 +115,8 @@ class RequestHeaders:
     dictionaries are shared; callers must not change them. `cookies` is the jar of a crawl that logs in; its cookies
     replace headers of the same name that the user gave."""
 
-    def __init__(
-        self, user_agent: str, credentials: Credentials, own_hosts: Sequence[str], cookies: Cookies | None = None
-    ) -> None:
-        self.cookies = cookies
+    def __init__(self, user_agent: str, credentials: Credentials, own_hosts: Sequence[str]) -> None:
+        self.cookies: Cookies | None = None
         self._own_hosts = frozenset(own_hosts)
         usual = {"User-Agent": user_agent, "Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
         needed = {"Accept-Encoding": ACCEPTED}

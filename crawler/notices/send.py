@@ -20,7 +20,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.text.sanitize import lines, one_line
 from crawler.core.urls.addresses import is_public
 from crawler.core.urls.normalise import host_and_port
-from crawler.http.client import HttpFetcher, gateway_of
+from crawler.http.client import HttpFetcher, operators_gateway
 from crawler.http.connector import Gateway
 from crawler.http.errors import FetchError
 from crawler.http.fetcher import Limits
@@ -102,7 +102,7 @@ def _judge(response: Response) -> str:
 def _gateway_to(address: str, guard: Guard) -> Gateway | None:
     """The operator's proxy, except for a receiver in this network: the proxy may not reach it, or resolve its name to
     another host. The guard checks the address again when it connects."""
-    gateway = gateway_of(None, guard)
+    gateway = operators_gateway()
     if gateway is None:
         return None
     try:

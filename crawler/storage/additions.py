@@ -119,7 +119,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
         if ids is not None:
             pages = pages.filter(is_among("id", ids))
         _count_reopened(pages, change)
-        reopened = pages.update(**_as_new(_expiry(row, now), 0.0, now), fetched_at=None)
+        reopened = pages.update(**_as_new(_expiry(row, now), now), fetched_at=None)
         change.retries += reopened
         return reopened
 
@@ -205,7 +205,7 @@ def _open_again(crawl: Crawl, ids: Sequence[int], places: Places, change: Counte
     change.priorities.update(rows.order_by().values_list("priority", flat=True).distinct())
     change.priorities.update(_priorities(places[page] for page in ids))
     rows.update(
-        **_as_new(_expiry(crawl, now), 0.0, now),
+        **_as_new(_expiry(crawl, now), now),
         not_before=None,
         error="",
         content_type="",
@@ -224,7 +224,7 @@ def _open_again(crawl: Crawl, ids: Sequence[int], places: Places, change: Counte
     change.retries += len(ids)
 
 
-def _as_new(expires_at: float | None, due_at: float, now: float) -> dict[str, Any]:
+def _as_new(expires_at: float | None, now: float) -> dict[str, Any]:
     """The columns of a closed page that is opened again."""
     return {
         "status": Page.OPEN,
@@ -237,8 +237,8 @@ def _as_new(expires_at: float | None, due_at: float, now: float) -> dict[str, An
         "deaths": 0,
         "died_with": "",
         "lane_reason": "",
-        "due_at": due_at,
-        "due_since": max(now, due_at),
+        "due_at": 0.0,
+        "due_since": now,
         "put_off": None,
         "expires_at": expires_at,
     }

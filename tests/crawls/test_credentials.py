@@ -24,8 +24,7 @@ from crawler.crawls.start import start_crawl
 from crawler.fetcher.loop import fetch
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.proxy_health import ProxyHealth
-from crawler.http.client import gateway_of
-from crawler.http.guard import Guard
+from crawler.http.client import operators_gateway
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
@@ -162,18 +161,15 @@ def test_the_operators_proxy_is_taken_whatever_its_address(bench: Bench, setting
         start(bench, "")
         bench.work()
         assert len(proxy.heads) == 3
-    gateway = gateway_of(None, Guard())
+    gateway = operators_gateway()
     assert gateway is not None
     assert gateway.guard.check("127.0.0.1", proxy.port, "127.0.0.1") is None
     assert gateway.guard.check("127.0.0.1", proxy.port + 1, "127.0.0.1") is not None
-    own = gateway_of("http://own.test:80", Guard())
-    assert own is not None
-    assert (own.proxy.host, own.guard) == ("own.test", Guard())
 
 
 def test_the_operators_proxy_may_have_any_name_and_port(settings: Any) -> None:
     settings.CRAWLER_PROXY = Proxy("proxy.test", 25)
-    gateway = gateway_of(None, Guard())
+    gateway = operators_gateway()
     assert gateway is not None
     assert gateway.guard.check("proxy.test", 25, "10.0.0.1") is None
 

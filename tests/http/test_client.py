@@ -8,7 +8,7 @@ import pytest
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.body import MAX_HEAD
 from crawler.http.client import HttpFetcher
-from tests.http.asking import LOOPBACK, SMALL, ask, ask_each, gzipped
+from tests.http.asking import LOOPBACK, SMALL, ask, ask_each
 from tests.http.differences import over
 from tests.http.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.http.server import Reply, Server, Then, page
@@ -156,14 +156,6 @@ def test_it_gives_the_validators_of_the_answer() -> None:
 def test_a_validator_that_cannot_be_sent_back_is_none(value: str) -> None:
     fetched = ask(page(etag=value))
     assert (fetched.outcome, fetched.etag) == (Outcome.SUCCESS, "")
-
-
-@pytest.mark.parametrize(("limit", "outcome"), [(1999, Outcome.TOO_LARGE), (2000, Outcome.SUCCESS)])
-def test_one_request_may_have_a_limit_of_its_own(limit: int, outcome: Outcome) -> None:
-    body = page(b"<" * 2000)
-    assert ask(body, SMALL, max_bytes=limit).outcome is outcome
-    assert ask(body, max_bytes=limit).outcome is outcome
-    assert ask(page(gzipped(b"<" * 2000), content_encoding="gzip"), SMALL, max_bytes=limit).outcome is outcome
 
 
 def test_it_says_when_a_request_is_sent_before_it_waits_for_the_answer() -> None:
