@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator, Mapping
+from typing import NoReturn
 
 import pytest
 from redis import Redis
@@ -32,6 +33,14 @@ class Hands(SimpleWorker):
 
     def subscribe(self) -> None:
         pass
+
+
+class Died(BaseException):
+    """The process ends here, as after kill -9."""
+
+
+def die(*_: object) -> NoReturn:
+    raise Died
 
 
 class Bench:

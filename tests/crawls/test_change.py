@@ -32,6 +32,7 @@ from tests.site import page
 
 LEAVES = tuple(f"/{number}" for number in range(12))
 PAGES = {"/": page(*LEAVES), **dict.fromkeys(LEAVES, page())}
+pytestmark = pytest.mark.site(PAGES)
 
 
 def slow_down(crawl: UUID) -> object:
@@ -60,7 +61,6 @@ def first_pages_are_found(bench: Bench, **options: object) -> None:
     assert (bench.context.frontier.ready_queue.size(), bench.crawl.outcomes) == (12, {})
 
 
-@pytest.mark.site(PAGES)
 def test_the_change_is_told_and_noted_with_before_and_after(bench: Bench) -> None:
     bench.start(delay=5.0)
     assert changed(bench, delay=0.0, concurrency=4) == Changed({"delay": 5.0}, {"delay": 0.0})
@@ -69,7 +69,6 @@ def test_the_change_is_told_and_noted_with_before_and_after(bench: Bench) -> Non
     finish(bench)
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize(
     ("values", "field"),
     [
@@ -92,7 +91,6 @@ def test_what_cannot_be_used_changes_nothing(bench: Bench, values: dict[str, Any
     assert not AuditEntry.objects.filter(act="crawl.changed").exists()
 
 
-@pytest.mark.site(PAGES)
 def test_a_lower_page_limit_holds_for_what_waits_already(bench: Bench) -> None:
     first_pages_are_found(bench)
     changed(bench, max_pages=5)
@@ -101,7 +99,6 @@ def test_a_lower_page_limit_holds_for_what_waits_already(bench: Bench) -> None:
     assert sum(bench.site.hits[path] for path in ("/", *LEAVES)) == 5
 
 
-@pytest.mark.site(PAGES)
 def test_a_lower_page_limit_closes_nothing_that_is_handed_out(bench: Bench) -> None:
     first_pages_are_found(bench)
     manage(bench.crawl.id)
@@ -114,7 +111,6 @@ def test_a_lower_page_limit_closes_nothing_that_is_handed_out(bench: Bench) -> N
     assert outcomes(bench) == {"2xx": 1 + out, **({"limit": 12 - out} if out < 12 else {})}
 
 
-@pytest.mark.site(PAGES)
 def test_beyond_a_lower_page_limit_no_page_is_tried_once_more_either(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +128,6 @@ def test_beyond_a_lower_page_limit_no_page_is_tried_once_more_either(
     assert queue.size() == 0
 
 
-@pytest.mark.site(PAGES)
 def test_a_higher_page_limit_brings_closed_pages_back_only_on_demand(bench: Bench) -> None:
     bench.start(max_pages=3)
     bench.work()
@@ -144,7 +139,6 @@ def test_a_higher_page_limit_brings_closed_pages_back_only_on_demand(bench: Benc
     assert outcomes(bench) == {"2xx": 13}
 
 
-@pytest.mark.site(PAGES)
 def test_open_pages_that_a_new_pattern_leaves_out_close_when_it_is_their_turn(bench: Bench) -> None:
     first_pages_are_found(bench)
     changed(bench, exclude=(r"/1\d?$",))
@@ -153,7 +147,6 @@ def test_open_pages_that_a_new_pattern_leaves_out_close_when_it_is_their_turn(be
     assert bench.site.hits["/1"] == bench.site.hits["/10"] == 0
 
 
-@pytest.mark.site(PAGES)
 def test_a_start_url_is_never_left_out(bench: Bench) -> None:
     bench.start()
     changed(bench, include=("/nothing",))
@@ -161,7 +154,6 @@ def test_a_start_url_is_never_left_out(bench: Bench) -> None:
     assert outcomes(bench) == {"2xx": 1}
 
 
-@pytest.mark.site(PAGES)
 def test_a_deadline_counts_for_open_pages_too(bench: Bench) -> None:
     first_pages_are_found(bench)
     changed(bench, deadline=0.001)
@@ -170,7 +162,6 @@ def test_a_deadline_counts_for_open_pages_too(bench: Bench) -> None:
     assert bench.crawl.limits == {"deadline": 12}
 
 
-@pytest.mark.site(PAGES)
 def test_without_a_deadline_open_pages_have_no_end(bench: Bench) -> None:
     first_pages_are_found(bench, deadline=3600.0)
     changed(bench, deadline=None)
@@ -178,7 +169,6 @@ def test_without_a_deadline_open_pages_have_no_end(bench: Bench) -> None:
     finish(bench)
 
 
-@pytest.mark.site(PAGES)
 def test_a_later_deadline_leaves_pages_with_a_shorter_time_alone(bench: Bench) -> None:
     first_pages_are_found(bench, deadline=3600.0, page_ttl=60.0)
     before = queries.next_expiry(bench.crawl.id)
@@ -186,14 +176,12 @@ def test_a_later_deadline_leaves_pages_with_a_shorter_time_alone(bench: Bench) -
     assert queries.next_expiry(bench.crawl.id) == before
 
 
-@pytest.mark.site(PAGES)
 def test_kept_open_no_longer_it_finishes(bench: Bench) -> None:
     bench.start(stay_open=True)
     changed(bench, stay_open=False)
     finish(bench)
 
 
-@pytest.mark.site(PAGES)
 def test_a_new_receiver_gets_the_notices_from_then_on(bench: Bench) -> None:
     bench.start()
     done = changed(bench, notify_emails=("me@example.com",))
@@ -202,7 +190,6 @@ def test_a_new_receiver_gets_the_notices_from_then_on(bench: Bench) -> None:
     assert not Disagreement.objects.exists()
 
 
-@pytest.mark.site(PAGES)
 def test_a_crawl_that_is_over_stays_over(bench: Bench) -> None:
     bench.start()
     cancel(bench.crawl.id)
@@ -210,7 +197,6 @@ def test_a_crawl_that_is_over_stays_over(bench: Bench) -> None:
     assert bench.state() == "cancelled"
 
 
-@pytest.mark.site(PAGES)
 def test_the_receipt_of_a_crawl_that_is_over_names_the_limit_it_had(bench: Bench) -> None:
     bench.start(max_pages=3)
     bench.work()
@@ -222,7 +208,6 @@ def test_the_receipt_of_a_crawl_that_is_over_names_the_limit_it_had(bench: Bench
         assert receipt_of(Crawl.objects.get()) == told
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize("act", [slow_down, stop_waiting], ids=["change", "finish"])
 def test_while_redis_does_not_respond_nothing_is_changed(
     bench: Bench, act: Callable[[UUID], object], monkeypatch: pytest.MonkeyPatch
@@ -234,7 +219,6 @@ def test_while_redis_does_not_respond_nothing_is_changed(
     assert Crawl.objects.get().options == bench.crawl.options
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize("act", [slow_down, stop_waiting], ids=["change", "finish"])
 def test_what_redis_is_not_told_of_reconcile_does(
     bench: Bench, act: Callable[[UUID], object], monkeypatch: pytest.MonkeyPatch
@@ -248,7 +232,6 @@ def test_what_redis_is_not_told_of_reconcile_does(
     assert Crawl.objects.get().options != bench.crawl.options
 
 
-@pytest.mark.site(PAGES)
 def test_the_patterns_of_a_list_are_refused(bench: Bench) -> None:
     bench.start()
     Crawl.objects.update(source="urls.txt")
@@ -270,7 +253,6 @@ def credentials() -> Credentials:
     return opened(Crawl.objects.get().sealed)
 
 
-@pytest.mark.site(PAGES)
 def test_the_fields_of_the_log_in_are_replaced_and_other_credentials_stay(bench: Bench) -> None:
     logs_in(bench)
     told = changed(bench, login_fields=["name=bob", "password=swordfish-3", "code=1"], delay=2.0)
@@ -282,14 +264,12 @@ def test_the_fields_of_the_log_in_are_replaced_and_other_credentials_stay(bench:
     assert (noted.before, noted.after) == (told.before, told.after)
 
 
-@pytest.mark.site(PAGES)
 def test_whether_the_fields_are_the_same_is_not_told(bench: Bench) -> None:
     logs_in(bench)
     for password in ("swordfish-2", "guessed"):
         assert changed(bench, login_fields=["user=ann", f"password={password}"]).after == {"login_fields": 2}
 
 
-@pytest.mark.site(PAGES)
 def test_the_sign_of_being_logged_in_is_changed_and_the_fields_stay(bench: Bench) -> None:
     logs_in(bench, login_check="")
     before = Crawl.objects.get().sealed
@@ -298,7 +278,6 @@ def test_the_sign_of_being_logged_in_is_changed_and_the_fields_stay(bench: Bench
     assert Crawl.objects.get().sealed != before  # batches that were told of another sign are outdated
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize(
     ("values", "field"),
     [
@@ -318,7 +297,6 @@ def test_a_log_in_that_cannot_be_used_changes_nothing(bench: Bench, values: dict
     assert (credentials(), Crawl.objects.get().chosen.max_pages) == (EARLIER, None)
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize("values", [{"login_fields": ["user=ann"]}, {"login_check": "a.me"}])
 def test_a_crawl_that_does_not_log_in_cannot_begin_to(bench: Bench, values: dict[str, Any]) -> None:
     bench.start()
@@ -327,7 +305,6 @@ def test_a_crawl_that_does_not_log_in_cannot_begin_to(bench: Bench, values: dict
     assert not AuditEntry.objects.filter(act="crawl.changed").exists()
 
 
-@pytest.mark.site(PAGES)
 def test_credentials_under_a_lost_key_are_not_replaced_in_part(bench: Bench) -> None:
     logs_in(bench)
     Crawl.objects.update(sealed="gone")

@@ -1,7 +1,7 @@
 """A paused crawl takes in what is on its way and hands out nothing; resumed, it goes on to its end; cancelled, it is
 over at once. Each verb may be repeated, and raced against the others and against the finish."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -23,7 +23,7 @@ from crawler.models import Crawl, Notice, Page
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
 from crawler.storage import queries, writer
-from tests.bench import Bench
+from tests.bench import Bench, Died, die
 from tests.site import page
 
 PAGES = {"/": page("/a", "/b"), "/a": page(), "/b": page()}
@@ -236,16 +236,10 @@ def test_a_crawl_paused_at_the_moment_of_its_finish_does_not_finish(
 
 
 def test_a_deletion_that_crashed_is_completed_by_reconcile(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Killed(BaseException):
-        """Stands for kill -9."""
-
-    def die(crawl_id: UUID) -> Iterator[None]:
-        raise Killed
-
     bench.start()
     with monkeypatch.context() as patch:
         patch.setattr(delete_module, "delete_in_steps", die)
-        with pytest.raises(Killed):
+        with pytest.raises(Died):
             delete(bench.crawl.id)
     assert bench.state() == "cancelled"
     for _ in range(2):

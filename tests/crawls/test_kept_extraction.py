@@ -20,7 +20,7 @@ from crawler.hooks import Found, PageSeen, Response
 from crawler.models import Crawl, HookCalls, KeptExtraction, PageFacts
 from crawler.queueing import queues
 from crawler.storage import fields
-from tests.bench import Bench
+from tests.bench import Bench, Died
 from tests.capabilities.hooks.samples import name_of
 from tests.content_storages import kept_in
 from tests.management.calls import exit_code
@@ -33,6 +33,7 @@ PAGES = {
     "/pot": "<h1>Ein Töpfchen</h1>",
     "/text": Reply("plain", headers={"Content-Type": "text/plain"}),
 }
+pytestmark = pytest.mark.site(PAGES)
 
 
 class Measuring:
@@ -40,10 +41,6 @@ class Measuring:
 
     def on_page(self, page: PageSeen, response: Response) -> Found:
         return Found({"letters": len(response.text), "kept": response.kept, "title": page.title}, ["/never-asked"])
-
-
-class Died(BaseException):
-    """The worker is gone at this moment."""
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +65,6 @@ def extracted(bench: Bench) -> dict[str, Any]:
     return {facts.page.url.removeprefix(bench.site.url): facts.fields for facts in found}
 
 
-@pytest.mark.site(PAGES)
 def test_new_rules_are_applied_without_asking_the_site(kept: Bench) -> None:
     kept_extraction.start(kept.crawl, (HEADING, PRICE))
     assert kept_extraction.work(kept.crawl.id)
@@ -82,7 +78,6 @@ def test_new_rules_are_applied_without_asking_the_site(kept: Bench) -> None:
     assert (row.seen, row.read, row.missing, row.failed, row.done_at is not None) == (5, 3, 0, 0, True)
 
 
-@pytest.mark.site(PAGES)
 def test_options_that_were_changed_meanwhile_stay(kept: Bench) -> None:
     Crawl.objects.update(options={**kept.crawl.options, "delay": 3.0})
     kept_extraction.start(kept.crawl, (PRICE,))
@@ -90,7 +85,6 @@ def test_options_that_were_changed_meanwhile_stay(kept: Bench) -> None:
     assert (chosen.delay, chosen.fields) == (3.0, (PRICE,))
 
 
-@pytest.mark.site(PAGES)
 def test_hooks_see_kept_pages_and_their_links_are_not_requested(kept: Bench, settings: Any) -> None:
     settings.CRAWLER_HOOKS = [name_of(Measuring)]
     kept_extraction.start(kept.crawl)
@@ -102,7 +96,6 @@ def test_hooks_see_kept_pages_and_their_links_are_not_requested(kept: Bench, set
     assert kept.state() == "finished"
 
 
-@pytest.mark.site(PAGES)
 def test_pages_without_kept_html_are_counted(kept: Bench, folder: Path) -> None:
     page = PageFacts.objects.get(crawl=kept.crawl, page__url__endswith="/pot")
     PageFacts.objects.filter(page=page.page_id).update(kept={"html": "not kept: there is no room left"})
@@ -118,7 +111,6 @@ def test_pages_without_kept_html_are_counted(kept: Bench, folder: Path) -> None:
     assert extracted(kept)["/kettle"] == {"price": 12.5}
 
 
-@pytest.mark.site(PAGES)
 def test_what_cannot_be_done_is_said(bench: Bench) -> None:
     with pytest.raises(BadInput, match="This crawl kept no HTML"):
         kept_extraction.start(bench.start(fields=(HEADING,)))
@@ -126,7 +118,6 @@ def test_what_cannot_be_done_is_said(bench: Bench) -> None:
         kept_extraction.start(bench.start(keep=("html",)))
 
 
-@pytest.mark.site(PAGES)
 def test_the_button_has_a_job_do_it(kept: Bench, client: Client) -> None:
     client.force_login(User.objects.create_superuser("root"))
     assert "Extract fields again" in client.get(f"/crawls/{kept.crawl.id}/").content.decode()
@@ -146,7 +137,6 @@ def test_the_button_has_a_job_do_it(kept: Bench, client: Client) -> None:
     assert extracted(kept)["/kettle"] == {"heading": "A kettle"}
 
 
-@pytest.mark.site(PAGES)
 def test_a_job_that_is_lost_is_sent_again(kept: Bench) -> None:
     kept_extraction.start(kept.crawl, (PRICE,))
     scan()
@@ -161,7 +151,6 @@ def test_a_job_that_is_lost_is_sent_again(kept: Bench) -> None:
     assert extracted(kept)["/kettle"] == {"price": 12.5}
 
 
-@pytest.mark.site(PAGES)
 def test_steps_that_are_repeated_count_once(kept: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workers at the same pages, and one that dies before the commit."""
     begun, real = kept_extraction.start(kept.crawl, (PRICE,)), fields.replace
@@ -182,7 +171,6 @@ def test_steps_that_are_repeated_count_once(kept: Bench, monkeypatch: pytest.Mon
     assert (row.seen, row.read) == (5, 3)
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_with_which_workers_die_is_left_out_and_the_others_are_not(
     kept: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,7 +194,6 @@ def test_a_page_with_which_workers_die_is_left_out_and_the_others_are_not(
     assert extracted(kept)["/kettle"] == {"heading": "A kettle"}
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_that_was_fetched_again_meanwhile_keeps_its_fields(kept: Bench) -> None:
     facts = PageFacts.objects.get(crawl=kept.crawl, page__url__endswith="/kettle")
     old = PageMetadata(fields={"heading": "old"})
@@ -215,7 +202,6 @@ def test_a_page_that_was_fetched_again_meanwhile_keeps_its_fields(kept: Bench) -
     assert extracted(kept)["/kettle"] == {"heading": "A kettle"}
 
 
-@pytest.mark.site(PAGES)
 def test_the_command_does_it_without_workers(
     kept: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

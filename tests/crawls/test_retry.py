@@ -18,7 +18,7 @@ from crawler.queueing import queues
 from crawler.reports.links import dead_letters
 from crawler.reports.receipt import receipt_of
 from crawler.storage import queries
-from tests.bench import Bench
+from tests.bench import Bench, Died, die
 from tests.site import Reply, page
 
 
@@ -28,6 +28,7 @@ def broken(until: int) -> object:
 
 
 PAGES = {"/": page("/a", "/b", "/c"), "/a": page(), "/b": broken(1), "/c": broken(1), "/late": page()}
+pytestmark = pytest.mark.site(PAGES)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +48,6 @@ def finished(bench: Bench) -> Bench:
     return bench
 
 
-@pytest.mark.site(PAGES)
 def test_what_was_given_up_is_listed_for_good_and_remembered_for_a_day(bench: Bench) -> None:
     finished(bench)
     assert [letter.url.removeprefix(bench.site.url) for letter in dead_letters(bench.crawl)] == ["/b", "/c"]
@@ -58,7 +58,6 @@ def test_what_was_given_up_is_listed_for_good_and_remembered_for_a_day(bench: Be
     assert 23 * 3600 < queues.connection().ttl(frontier.keys.dead) <= 24 * 3600
 
 
-@pytest.mark.site(PAGES)
 def test_sent_again_the_crawl_runs_and_finishes_once_more(bench: Bench) -> None:
     finished(bench)
     assert receipt_of(bench.crawl)["statuses"] == {"200": 2, "500": 2}
@@ -76,7 +75,6 @@ def test_sent_again_the_crawl_runs_and_finishes_once_more(bench: Bench) -> None:
     assert bench.site.hits["/a"] == 1  # what had its answer is not asked for again
 
 
-@pytest.mark.site(PAGES)
 def test_one_of_them_can_be_sent_alone(bench: Bench) -> None:
     finished(bench)
     first, second = dead_letters(bench.crawl)
@@ -86,7 +84,6 @@ def test_one_of_them_can_be_sent_alone(bench: Bench) -> None:
     assert [letter.id for letter in dead_letters(bench.crawl)] == [second.id]
 
 
-@pytest.mark.site(PAGES)
 def test_with_nothing_to_send_a_finished_crawl_stays_finished(bench: Bench) -> None:
     finished(bench)
     retry_failed(bench.crawl.id)
@@ -96,7 +93,6 @@ def test_with_nothing_to_send_a_finished_crawl_stays_finished(bench: Bench) -> N
     assert Notice.objects.count() == 2
 
 
-@pytest.mark.site(PAGES)
 def test_while_the_crawl_still_runs_they_flow_in_behind_the_cursor(bench: Bench) -> None:
     bench.start()
     while not dead_letters(bench.crawl).exists():
@@ -109,7 +105,6 @@ def test_while_the_crawl_still_runs_they_flow_in_behind_the_cursor(bench: Bench)
     assert Notice.objects.count() == 1
 
 
-@pytest.mark.site(PAGES)
 def test_of_a_paused_crawl_they_wait_until_it_is_resumed(bench: Bench) -> None:
     bench.start()
     while not dead_letters(bench.crawl).exists():
@@ -119,7 +114,6 @@ def test_of_a_paused_crawl_they_wait_until_it_is_resumed(bench: Bench) -> None:
     assert bench.state() == "paused"
 
 
-@pytest.mark.site(PAGES)
 def test_a_cancelled_crawl_is_reopened_for_its_dead_letters_only(bench: Bench) -> None:
     bench.start()
     while not dead_letters(bench.crawl).exists():
@@ -135,16 +129,9 @@ def test_a_cancelled_crawl_is_reopened_for_its_dead_letters_only(bench: Bench) -
     assert [notice.event for notice in Notice.objects.order_by("round")] == ["crawl.cancelled", "crawl.finished"]
 
 
-@pytest.mark.site(PAGES)
 def test_if_the_process_dies_after_its_commit_reconcile_sends_the_tick(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Killed(BaseException):
-        """Stands for kill -9."""
-
-    def die(*_: object) -> None:
-        raise Killed
-
     bench.start()
     while not dead_letters(bench.crawl).exists():
         bench.work(at_most=1)
@@ -154,12 +141,11 @@ def test_if_the_process_dies_after_its_commit_reconcile_sends_the_tick(
     manage(bench.crawl.id)
     with monkeypatch.context() as patch:
         patch.setattr(control, "wake", die)
-        with pytest.raises(Killed):
+        with pytest.raises(Died):
             retry_failed(bench.crawl.id)
     assert reconcile.scan().woken == 1
 
 
-@pytest.mark.site(PAGES)
 def test_those_of_all_crawls_are_retried_in_bounded_steps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "PAGES_PER_TRANSACTION", 1)
     monkeypatch.setattr(retry, "PAGES_PER_CALL", 1)
@@ -172,7 +158,6 @@ def test_those_of_all_crawls_are_retried_in_bounded_steps(bench: Bench, monkeypa
     assert (bench.state(), letters.count()) == ("finished", 0)
 
 
-@pytest.mark.site(PAGES)
 def test_what_fails_again_meanwhile_is_left_for_a_later_call(bench: Bench) -> None:
     finished(bench)
     first_failed = Page.objects.filter(given_up=True).earliest("given_up_at").given_up_at
@@ -180,7 +165,6 @@ def test_what_fails_again_meanwhile_is_left_for_a_later_call(bench: Bench) -> No
     assert retry.retry_chosen(Page.objects.filter(given_up=True), first_failed - 1).pages == 0
 
 
-@pytest.mark.site(PAGES)
 def test_nothing_of_a_crawl_that_is_being_deleted_is_retried(bench: Bench) -> None:
     finished(bench)
     bench.context.frontier.mark_deleted()

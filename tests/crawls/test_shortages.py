@@ -29,6 +29,7 @@ from tests.content_storages import FULL, kept_in
 from tests.site import page
 
 CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}
+pytestmark = pytest.mark.site(CHAIN)
 FULL_REDIS = "It is paused, because Redis is full: it has used up its maxmemory."
 
 
@@ -72,7 +73,6 @@ def assert_whole(bench: Bench) -> None:
     assert {path: hits for path, hits in bench.site.hits.items() if path != "/robots.txt"} == dict.fromkeys(CHAIN, 1)
 
 
-@pytest.mark.site(CHAIN)
 def test_a_full_redis_holds_the_crawl_and_says_so(bench: Bench, real_redis: Redis) -> None:
     crawl = bench.start()
     bench.work(at_most=3)
@@ -84,7 +84,6 @@ def test_a_full_redis_holds_the_crawl_and_says_so(bench: Bench, real_redis: Redi
     assert why_of(crawl)["sentences"][0].startswith(FULL_REDIS)
 
 
-@pytest.mark.site(CHAIN)
 def test_it_resumes_by_itself_once_there_is_capacity(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     bench.work(at_most=3)
@@ -98,7 +97,6 @@ def test_it_resumes_by_itself_once_there_is_capacity(bench: Bench, real_redis: R
     assert_whole(bench)
 
 
-@pytest.mark.site(CHAIN)
 def test_it_is_held_while_there_is_capacity_for_results_under_way(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
@@ -125,7 +123,6 @@ def test_a_crawl_of_which_nothing_is_left_is_finished(bench: Bench, real_redis: 
     assert bench.state() == "finished"
 
 
-@pytest.mark.site(CHAIN)
 def test_paused_by_a_person_meanwhile_it_waits_for_one(bench: Bench, real_redis: Redis) -> None:
     crawl = bench.start()
     real_redis.config_set("maxmemory", 1)
@@ -137,7 +134,6 @@ def test_paused_by_a_person_meanwhile_it_waits_for_one(bench: Bench, real_redis:
     assert held_because(Crawl.objects.get(pk=crawl.pk), time.time()) == ""
 
 
-@pytest.mark.site(CHAIN)
 def test_nothing_is_started_while_redis_is_full(bench: Bench, real_redis: Redis) -> None:
     real_redis.config_set("maxmemory", 1)
     with pytest.raises(ServiceDown, match="Nothing was started, because Redis is full"):
@@ -145,7 +141,6 @@ def test_nothing_is_started_while_redis_is_full(bench: Bench, real_redis: Redis)
     assert not Crawl.objects.exists()
 
 
-@pytest.mark.site(CHAIN)
 def test_a_redis_that_evicts_keys_holds_no_crawl_and_the_diagnosis_says_so(bench: Bench, real_redis: Redis) -> None:
     crawl = bench.start()
     real_redis.config_set("maxmemory-policy", "allkeys-lru")
@@ -155,7 +150,6 @@ def test_a_redis_that_evicts_keys_holds_no_crawl_and_the_diagnosis_says_so(bench
     assert "maxmemory-policy should be noeviction" in why_of(crawl)["sentences"][-1]
 
 
-@pytest.mark.site(CHAIN)
 def test_a_fetch_job_with_results_waits_for_capacity_and_holds_the_crawls(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     real_redis.config_set("maxmemory", 1)
@@ -191,7 +185,6 @@ class FullDatabase:
             raise OperationalError(self._says)
 
 
-@pytest.mark.site(CHAIN)
 def test_a_full_database_holds_the_crawl_and_loses_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = FullDatabase(monkeypatch, "database or disk is full")
     crawl = bench.start()
@@ -203,7 +196,6 @@ def test_a_full_database_holds_the_crawl_and_loses_nothing(bench: Bench, monkeyp
     assert_whole(bench)
 
 
-@pytest.mark.site(CHAIN)
 def test_where_not_even_the_hold_can_be_written_the_page_says_why_it_stands(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +213,6 @@ def test_where_not_even_the_hold_can_be_written_the_page_says_why_it_stands(
     assert set(bench.site.hits) == {"/robots.txt", "/"}
 
 
-@pytest.mark.site(CHAIN)
 def test_a_full_database_is_left_in_peace_for_a_moment(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     real_redis.delete("rq:queue:crawl", bench.context.frontier.keys.mark)
@@ -231,7 +222,6 @@ def test_a_full_database_is_left_in_peace_for_a_moment(bench: Bench, real_redis:
     assert scan().woken == 1
 
 
-@pytest.mark.site(CHAIN)
 def test_other_trouble_of_the_database_is_not_hidden(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     FullDatabase(monkeypatch, "no such column: crawler_page.colour")
     bench.start()
@@ -240,7 +230,6 @@ def test_other_trouble_of_the_database_is_not_hidden(bench: Bench, monkeypatch: 
     assert holds.shortage_now() is None
 
 
-@pytest.mark.site(CHAIN)
 def test_pages_whose_content_could_not_be_stored_are_fetched_again(bench: Bench, tmp_path: Path, settings: Any) -> None:
     kept_in(tmp_path, settings, FULL)
     crawl = bench.start(keep=("html",))
@@ -259,7 +248,6 @@ def test_pages_whose_content_could_not_be_stored_are_fetched_again(bench: Bench,
     assert (receipt["fetched"], receipt["requests"]) == (4, sum(bench.site.hits.values()))
 
 
-@pytest.mark.site(CHAIN)
 def test_a_hold_is_notified_once_in_an_hour(bench: Bench, real_redis: Redis) -> None:
     bench.start(notify_emails=("ann@example.com",), notify_events=("crawl.paused",))
     for _ in range(3):

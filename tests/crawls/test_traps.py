@@ -9,7 +9,7 @@ from crawler.crawls.control import cancel, pause
 from crawler.crawls.retry import ReleasedTraps, release
 from crawler.models import Crawl, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
-from tests.bench import Bench
+from tests.bench import Bench, Died, die
 from tests.site import Reply, page
 
 SEGMENTS = 4
@@ -25,6 +25,7 @@ LOOP = {
     DEEP: page("docs/", "/found"),
     "/found": page(),
 }
+pytestmark = pytest.mark.site(LOOP)
 
 BUSY = {
     **LOOP,
@@ -53,7 +54,6 @@ def trapped(bench: Bench) -> Bench:
     return bench
 
 
-@pytest.mark.site(LOOP)
 def test_it_ends_by_itself_and_is_reported(trapped: Bench) -> None:
     assert paths(trapped, outcome="trap") == [DEEP]
     receipt = receipt_of(trapped.crawl)
@@ -62,7 +62,6 @@ def test_it_ends_by_itself_and_is_reported(trapped: Bench) -> None:
     assert DEEP not in trapped.site.hits
 
 
-@pytest.mark.site(LOOP)
 def test_a_crawl_that_wants_no_quarantine_goes_to_the_end(bench: Bench) -> None:
     bench.start(traps=False)
     bench.work()
@@ -70,7 +69,6 @@ def test_a_crawl_that_wants_no_quarantine_goes_to_the_end(bench: Bench) -> None:
     assert f"{DEEP}docs/" in bench.site.hits
 
 
-@pytest.mark.site(LOOP)
 def test_released_a_finished_crawl_goes_on_and_finishes_once_more(trapped: Bench) -> None:
     [trap] = Trap.objects.all()
     assert release(trapped.crawl.id, [trap.id]) == ReleasedTraps(traps=1, pages=1, left_out=0)
@@ -84,7 +82,6 @@ def test_released_a_finished_crawl_goes_on_and_finishes_once_more(trapped: Bench
     assert not Disagreement.objects.exists()
 
 
-@pytest.mark.site(LOOP)
 def test_released_twice_it_was_released_once(trapped: Bench) -> None:
     release(trapped.crawl.id)
     trapped.work()
@@ -92,7 +89,6 @@ def test_released_twice_it_was_released_once(trapped: Bench) -> None:
     assert trapped.state() == "finished"
 
 
-@pytest.mark.site(LOOP)
 def test_another_crawls_trap_is_not_released_by_its_id(trapped: Bench) -> None:
     [trap] = Trap.objects.all()
     other = Crawl.objects.create(start_urls=[trapped.site.url], state="finished")
@@ -136,19 +132,12 @@ def test_while_the_crawl_runs_what_was_quarantined_flows_in_behind_the_cursor(be
     assert Notice.objects.count() == 1
 
 
-@pytest.mark.site(LOOP)
 def test_if_the_process_dies_after_the_commit_reconcile_goes_on(
     trapped: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Killed(BaseException):
-        """Stands for kill -9."""
-
-    def die(*_: object) -> None:
-        raise Killed
-
     with monkeypatch.context() as patch:
         patch.setattr(control, "wake", die)
-        with pytest.raises(Killed):
+        with pytest.raises(Died):
             release(trapped.crawl.id)
     assert reconcile.scan().woken == 1
     trapped.work()

@@ -19,8 +19,9 @@ from tests.conftest import free_port
 from tests.factories import make_crawl, make_page
 from tests.stack import Stack
 
+pytestmark = pytest.mark.django_db(transaction=True)  # the connection is closed on the way
 
-@pytest.mark.django_db(transaction=True)  # the connection is closed on the way
+
 def test_a_tick_wakes_a_crawl_that_shows_no_sign_of_life(real_redis: redis.Redis) -> None:
     crawl = make_crawl(discovered=1)
     make_page(crawl, "http://site.test/")
@@ -28,7 +29,6 @@ def test_a_tick_wakes_a_crawl_that_shows_no_sign_of_life(real_redis: redis.Redis
     assert real_redis.llen("rq:queue:crawl") == 1
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_tick_begins_the_run_of_a_schedule_that_is_due(real_redis: redis.Redis) -> None:
     options = CrawlOptions(private_hosts=("*",)).to_plain()
     schedule = Schedule.objects.create(
@@ -40,14 +40,12 @@ def test_a_tick_begins_the_run_of_a_schedule_that_is_due(real_redis: redis.Redis
     assert real_redis.llen("rq:queue:crawl") == 1
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_tick_deletes_answers_that_are_too_old(real_redis: redis.Redis) -> None:
     Answer.objects.create(key=b"0" * 16, stored_at=1.0, result=b"")
     Clock().tick(now=0.0)
     assert not Answer.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_tick_deletes_answers_for_which_there_is_no_room(real_redis: redis.Redis, settings: Any) -> None:
     settings.CRAWLER_CACHE_MB = 0.001
     Answer.objects.create(key=b"0" * 16, stored_at=time.time() - 9, result=b"", bytes=900)
@@ -56,7 +54,6 @@ def test_a_tick_deletes_answers_for_which_there_is_no_room(real_redis: redis.Red
     assert [bytes(answer.key) for answer in Answer.objects.all()] == [b"1" * 16]
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_tick_deletes_what_was_kept_for_long_enough_once_a_minute(real_redis: redis.Redis, settings: Any) -> None:
     settings.CRAWLER_KEEP_DAYS = 30
     long_ago = timezone.now() - timedelta(days=31)
@@ -69,14 +66,12 @@ def test_a_tick_deletes_what_was_kept_for_long_enough_once_a_minute(real_redis: 
         assert Crawl.objects.count() == left, now
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_tick_forgets_calls_of_the_api_that_are_too_old(real_redis: redis.Redis) -> None:
     claim(User.objects.create_user("ann"), "key", "digest", timezone.now() - RESPONSE_TTL)
     Clock().tick(now=0.0)
     assert not RepeatedCall.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_redis_that_is_away_is_said_once_a_minute_until_it_is_back(
     real_redis: redis.Redis, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

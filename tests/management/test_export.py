@@ -14,8 +14,9 @@ from tests.factories import make_crawl, make_page
 from tests.management.calls import exit_code
 from tests.stack import Stack
 
+pytestmark = pytest.mark.django_db
 
-@pytest.mark.django_db
+
 def test_it_writes_to_stdout_unless_told_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
     crawl = make_crawl()
     make_page(crawl, "http://site.test/", title="two\nlines")
@@ -23,7 +24,6 @@ def test_it_writes_to_stdout_unless_told_otherwise(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "".join(jsonl.lines(crawl))
 
 
-@pytest.mark.django_db
 def test_links_to_other_sites_are_written_in_place_of_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
     crawl = make_crawl()
     make_page(crawl, "http://site.test/")
@@ -32,7 +32,6 @@ def test_links_to_other_sites_are_written_in_place_of_the_pages(capsys: pytest.C
     assert json.loads(capsys.readouterr().out)["url"] == "http://other.test/"
 
 
-@pytest.mark.django_db
 def test_it_writes_a_complete_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     crawl = make_crawl(state="finished")
     make_page(crawl, "http://site.test/")
@@ -42,7 +41,6 @@ def test_it_writes_a_complete_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("place", "said"),
     [
@@ -57,7 +55,6 @@ def test_a_place_that_cannot_be_written_ends_with_2(
     assert said.format(tmp_path) in capsys.readouterr().err
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("format", [key for key, made in FORMATS.items() if not made.form])
 def test_of_a_crawl_that_is_not_over_it_says_that_more_may_come(
     format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -69,7 +66,6 @@ def test_of_a_crawl_that_is_not_over_it_says_that_more_may_come(
     assert (tmp_path / "file").stat().st_size > 0
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("format", [key for key, made in FORMATS.items() if made.form])
 def test_content_that_no_crawl_kept_is_no_file(format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--format", format, "--output", str(tmp_path / "file"))
@@ -78,7 +74,6 @@ def test_content_that_no_crawl_kept_is_no_file(format: str, tmp_path: Path, caps
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("words", [["--format", "xml"], []])
 def test_a_format_that_is_not_there_ends_with_2_and_one_line(
     words: list[str], capsys: pytest.CaptureFixture[str]

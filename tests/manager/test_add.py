@@ -30,6 +30,7 @@ PAGES = {
     "/late": page(),
     "/gone": Reply(status=404),
 }
+pytestmark = pytest.mark.site(PAGES)
 NOW = Placement()
 
 
@@ -66,7 +67,6 @@ def finish(bench: Bench) -> None:
     assert not Disagreement.objects.exists()
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_that_is_added_to_a_running_crawl_is_requested_with_what_it_links_to(bench: Bench) -> None:
     bench.start()
     bench.work("crawl")
@@ -76,7 +76,6 @@ def test_a_page_that_is_added_to_a_running_crawl_is_requested_with_what_it_links
     assert Notice.objects.count() == 1
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize("end", [lambda bench: bench.work(), lambda bench: cancel(bench.crawl.id)])
 def test_a_crawl_that_was_over_runs_in_its_next_round(bench: Bench, end: object) -> None:
     bench.start()
@@ -88,7 +87,6 @@ def test_a_crawl_that_was_over_runs_in_its_next_round(bench: Bench, end: object)
     assert bench.site.hits["/behind"] == 1
 
 
-@pytest.mark.site(PAGES)
 def test_known_pages_are_told_apart_and_nothing_happens_to_them(bench: Bench) -> None:
     bench.start()
     bench.work()
@@ -96,7 +94,6 @@ def test_known_pages_are_told_apart_and_nothing_happens_to_them(bench: Bench) ->
     assert (bench.state(), bench.site.hits["/a"]) == ("finished", 1)
 
 
-@pytest.mark.site(PAGES)
 def test_a_closed_page_is_opened_again_only_on_demand(bench: Bench) -> None:
     bench.start()
     bench.work()
@@ -107,7 +104,6 @@ def test_a_closed_page_is_opened_again_only_on_demand(bench: Bench) -> None:
     assert receipt_of(bench.crawl)["statuses"] == {"200": 2}
 
 
-@pytest.mark.site(PAGES)
 def test_each_url_that_cannot_be_added_is_told_with_the_reason(bench: Bench) -> None:
     bench.start(exclude=("/secret",))
     done = added(bench, "/new", "/secret")
@@ -119,7 +115,6 @@ def test_each_url_that_cannot_be_added_is_told_with_the_reason(bench: Bench) -> 
     assert other.reasons[0].why == "It is outside the crawl's scope."
 
 
-@pytest.mark.site(PAGES)
 def test_a_host_that_the_guard_refuses_is_not_added(bench: Bench) -> None:
     bench.start(hosts=("10.0.0.1",))
     Crawl.objects.update(options={**bench.crawl.options, "private_hosts": []})
@@ -129,14 +124,12 @@ def test_a_host_that_the_guard_refuses_is_not_added(bench: Bench) -> None:
     assert "private address" in done.reasons[0].why
 
 
-@pytest.mark.site(PAGES)
 def test_more_than_ten_thousand_urls_are_refused_as_a_whole(bench: Bench) -> None:
     bench.start()
     with pytest.raises(BadInput, match="10,000 URLs at most"):
         added(bench, *(f"/{number}" for number in range(10_001)))
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_with_a_delay_is_not_requested_before(bench: Bench) -> None:
     bench.start()
     added(bench, "/late", place=after(3600))
@@ -147,7 +140,6 @@ def test_a_page_with_a_delay_is_not_requested_before(bench: Bench) -> None:
     assert bench.site.hits["/late"] == 1
 
 
-@pytest.mark.site(PAGES)
 def test_added_again_with_a_later_time_a_waiting_page_waits_for_that(bench: Bench) -> None:
     bench.start()
     bench.work("crawl")
@@ -158,7 +150,6 @@ def test_added_again_with_a_later_time_a_waiting_page_waits_for_that(bench: Benc
     assert (bench.state(), bench.site.hits["/late"]) == ("running", 0)
 
 
-@pytest.mark.site(PAGES)
 def test_without_time_or_priority_an_open_page_stays_where_it_is(bench: Bench) -> None:
     bench.start()
     added(bench, "/late", place=after(3600))
@@ -167,7 +158,6 @@ def test_without_time_or_priority_an_open_page_stays_where_it_is(bench: Bench) -
     assert bench.site.hits["/late"] == 0
 
 
-@pytest.mark.site(PAGES)
 def test_the_time_a_user_chose_outlasts_the_end_of_a_wait_for_the_host(bench: Bench) -> None:
     bench.start()
     added(bench, "/late", place=after(3600))
@@ -179,7 +169,6 @@ def test_the_time_a_user_chose_outlasts_the_end_of_a_wait_for_the_host(bench: Be
     finish(bench)
 
 
-@pytest.mark.site(PAGES)
 def test_the_ready_queue_is_built_again_with_the_times_that_users_chose(bench: Bench) -> None:
     bench.start()
     added(bench, "/late", place=after(3600))
@@ -190,7 +179,6 @@ def test_the_ready_queue_is_built_again_with_the_times_that_users_chose(bench: B
     assert bench.site.hits["/late"] == 0
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_of_another_priority_is_in_the_ready_queue_once(bench: Bench) -> None:
     bench.start()
     added(bench, "/late", "/new", place=after(3600))
@@ -205,7 +193,6 @@ def test_a_page_of_another_priority_is_in_the_ready_queue_once(bench: Bench) -> 
     assert asked == ["/late", "/new"]
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_that_is_handed_out_keeps_its_priority(bench: Bench) -> None:
     bench.start()
     bench.work("crawl")
@@ -215,7 +202,6 @@ def test_a_page_that_is_handed_out_keeps_its_priority(bench: Bench) -> None:
     finish(bench)
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_whose_time_to_live_is_over_is_not_requested(bench: Bench) -> None:
     bench.start()
     bench.work("crawl")
@@ -233,7 +219,6 @@ def test_a_page_whose_time_to_live_is_over_is_not_requested(bench: Bench) -> Non
     assert (bench.crawl.limits, bench.site.hits["/late"]) == ({}, 1)
 
 
-@pytest.mark.site(PAGES)
 def test_the_page_limit_holds_for_pages_that_are_added(bench: Bench) -> None:
     bench.start(max_pages=2)
     bench.work()
@@ -245,7 +230,6 @@ def test_the_page_limit_holds_for_pages_that_are_added(bench: Bench) -> None:
     assert bench.crawl.limits == {"pages": 1}
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_that_waits_for_its_time_does_not_hold_up_deeper_levels(bench: Bench) -> None:
     bench.start(max_depth=3)
     added(bench, "/late", place=after(3600))
@@ -256,7 +240,6 @@ def test_a_page_that_waits_for_its_time_does_not_hold_up_deeper_levels(bench: Be
     finish(bench)
 
 
-@pytest.mark.site(PAGES)
 def test_to_a_paused_crawl_pages_are_added_and_wait(bench: Bench) -> None:
     bench.start()
     pause(bench.crawl.id)
@@ -267,7 +250,6 @@ def test_to_a_paused_crawl_pages_are_added_and_wait(bench: Bench) -> None:
     finish(bench)
 
 
-@pytest.mark.site(PAGES)
 def test_while_its_list_is_read_a_crawl_takes_nothing(bench: Bench) -> None:
     bench.start()
     Crawl.objects.update(state=State.LOADING)
@@ -275,7 +257,6 @@ def test_while_its_list_is_read_a_crawl_takes_nothing(bench: Bench) -> None:
         added(bench, "/new")
 
 
-@pytest.mark.site(PAGES)
 def test_one_page_is_asked_for_again(bench: Bench) -> None:
     bench.start()
     bench.work()

@@ -17,7 +17,7 @@ from crawler.models import Answer, Crawl, PageFacts
 from crawler.queueing import queues
 from crawler.storage.content import copies, objects
 from crawler.storage.content import kept as kept_content
-from tests.bench import Bench
+from tests.bench import Bench, Died
 from tests.manager.test_response_cache import Validating, rows, run
 from tests.site import Reply, moved, page
 
@@ -145,10 +145,6 @@ def work_until_finished(bench: Bench) -> None:
         assert time.monotonic() < ends
         manage(bench.crawl.id)
         bench.work("fetch")
-
-
-class Died(BaseException):
-    """What a killed process leaves undone."""
 
 
 def test_crawls_that_keep_something_else_share_nothing(bench: Bench) -> None:

@@ -18,6 +18,7 @@ from tests.site import Reply, page
 
 LINKS = [f"/{number}" for number in range(30)]
 WIDE = {"/": page(*LINKS)} | {link: page(f"{link}/deep") for link in LINKS}
+pytestmark = pytest.mark.site(WIDE)
 
 
 def ran(bench: Bench, **options: object) -> dict[str, Any]:
@@ -59,7 +60,6 @@ def test_pages_without_a_usable_answer_make_it_complete_with_errors(
     assert receipt["ended_message"] == "Complete, but 1 page gave no usable answer."
 
 
-@pytest.mark.site(WIDE)
 def test_the_page_limit_is_named_with_the_pages_beyond_it(bench: Bench) -> None:
     receipt = ran(bench, max_pages=7)
     assert receipt["ended"] == "limit"
@@ -71,7 +71,6 @@ def test_a_page_limit_that_nothing_exceeds_is_not_reached(bench: Bench) -> None:
     assert ran(bench, max_pages=2)["ended"] == "complete"
 
 
-@pytest.mark.site(WIDE)
 def test_of_several_limits_each_is_named(bench: Bench) -> None:
     receipt = ran(bench, max_pages=7, max_depth=1)
     assert receipt["ended"] == "limit"
@@ -79,7 +78,6 @@ def test_of_several_limits_each_is_named(bench: Bench) -> None:
     assert receipt["limits"]["depth"] == Page.objects.filter(depth=2).count()
 
 
-@pytest.mark.site(WIDE)
 def test_the_limit_of_bytes_is_named(bench: Bench) -> None:
     assert ran(bench, max_bytes=len(page(*LINKS)))["limits"] == {"bytes": len(LINKS)}
 
@@ -98,20 +96,17 @@ def after_the_time(bench: Bench, later: timedelta, **options: float) -> dict[str
     return over(bench)
 
 
-@pytest.mark.site(WIDE)
 def test_the_deadline_is_named(bench: Bench) -> None:
     receipt = after_the_time(bench, timedelta(hours=1), deadline=3600.0)
     assert (receipt["ended"], receipt["limits"]) == ("deadline", {"deadline": len(LINKS)})
     assert receipt["ended_message"] == "The deadline of 1 h 0 min passed: 30 pages were not requested."
 
 
-@pytest.mark.site(WIDE)
 def test_a_page_whose_own_time_is_over_is_a_limit_too(bench: Bench) -> None:
     receipt = after_the_time(bench, timedelta(minutes=1), page_ttl=60.0, deadline=3600.0)
     assert (receipt["ended"], receipt["limits"]) == ("limit", {"page_ttl": len(LINKS)})
 
 
-@pytest.mark.site(WIDE)
 def test_a_crawl_that_a_user_ends_is_cancelled_and_stays_so_when_its_dead_letters_are_sent_again(bench: Bench) -> None:
     bench.start()
     bench.work("crawl", at_most=1)

@@ -29,6 +29,7 @@ PAGES = {
     "/c": page(),
     "/robots.txt": "User-agent: *\nAllow: /",
 }
+pytestmark = pytest.mark.site(PAGES)
 
 
 @pytest.fixture
@@ -59,14 +60,12 @@ def row(url: str) -> Page:
     return Page.objects.get(url=url)
 
 
-@pytest.mark.site(PAGES)
 def test_a_member_adds_no_private_address_to_a_superusers_list(bench: Bench, canary: Site) -> None:
     a_list(bench, f"{bench.site.url}/", f"{canary.url}/")
     assert ["private address" in why for why in whys(bench, f"{canary.url}/further")] == [True]
     assert whys(bench, f"{canary.url}/further", by=OPERATOR) == []
 
 
-@pytest.mark.site(PAGES)
 def test_a_list_has_the_hosts_of_its_pages_as_scope_for_others(bench: Bench) -> None:
     a_list(bench, f"{bench.site.url}/", "http://listed.example/")
     owner, other = Namer(is_owner=True), "http://other.example/"
@@ -76,14 +75,12 @@ def test_a_list_has_the_hosts_of_its_pages_as_scope_for_others(bench: Bench) -> 
     assert whys(bench, f"{other}more") == []
 
 
-@pytest.mark.site(PAGES)
 def test_one_call_asks_for_few_hosts_of_a_list(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "MAX_LOOKUPS", 1)
     a_list(bench, f"{bench.site.url}/", "http://listed.example/")
     assert len(whys(bench, f"{bench.site.url}/b", "http://listed.example/b")) == 1
 
 
-@pytest.mark.site(PAGES)
 def test_what_resolves_to_a_private_address_later_is_not_requested(
     bench: Bench, canary: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +118,6 @@ def test_nor_are_the_sitemaps_that_its_robots_txt_names(bench: Bench, canary: Si
     assert canary.hits == before
 
 
-@pytest.mark.site(PAGES)
 def test_pages_of_both_kinds_are_in_batches_of_their_own(bench: Bench) -> None:
     bench.start()
     whys(bench, f"{bench.site.url}/b", f"{bench.site.url}/c")
@@ -150,7 +146,6 @@ def _waiting(bench: Bench) -> list[Any]:
     return [Batch.from_plain(job.args[0]) for job in jobs]
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_that_a_superuser_names_too_is_requested_by_that_right(bench: Bench) -> None:
     bench.start()
     bench.work()
@@ -163,7 +158,6 @@ def test_a_page_that_a_superuser_names_too_is_requested_by_that_right(bench: Ben
     assert row(f"{bench.site.url}/b").public_only
 
 
-@pytest.mark.site(PAGES)
 def test_pages_that_are_asked_for_again_keep_the_right_of_who_named_them(bench: Bench) -> None:
     bench.start()
     bench.work()
@@ -177,7 +171,6 @@ def test_pages_that_are_asked_for_again_keep_the_right_of_who_named_them(bench: 
     }
 
 
-@pytest.mark.site(PAGES)
 def test_a_response_of_another_crawl_is_not_shown_instead(bench: Bench, canary: Site) -> None:
     bench.start(response_ttl=600.0)
     bench.work()
@@ -188,7 +181,6 @@ def test_a_response_of_another_crawl_is_not_shown_instead(bench: Bench, canary: 
     assert bench.site.hits["/"] == 1
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize(
     "values",
     [{"include": ("/",)}, {"exclude": ("/x",)}, {"notify_webhooks": ("{canary}/hook",)}, {"login_fields": ("a=b",)}],
@@ -206,7 +198,6 @@ def test_a_member_does_not_change_where_requests_of_such_a_crawl_go(
         assert change(bench.crawl.id, given, by=OPERATOR)
 
 
-@pytest.mark.site(PAGES)
 def test_an_owner_who_is_no_superuser_any_more_reaches_no_private_address(bench: Bench, canary: Site) -> None:
     root = a_person("root", superuser=True)
     a_list(bench, f"{bench.site.url}/", f"{canary.url}/")
@@ -217,7 +208,6 @@ def test_an_owner_who_is_no_superuser_any_more_reaches_no_private_address(bench:
     assert (row(f"{canary.url}/").outcome, row(f"{bench.site.url}/").outcome) == ("private_address", "2xx")
 
 
-@pytest.mark.site(PAGES)
 def test_only_superusers_start_crawls_with_private_addresses(bench: Bench) -> None:
     ann, lines = a_person("ann"), BytesIO(f"{bench.site.url}/".encode())
     with pytest.raises(BadInput, match="Only a superuser"):

@@ -19,7 +19,7 @@ from crawler.manager import collect
 from crawler.manager.context import context_of
 from crawler.models import Crawl, Page
 from crawler.storage import queries, writer
-from tests.bench import Bench
+from tests.bench import Bench, Died
 from tests.site import Reply, page
 
 START = "http://site.test/"
@@ -42,10 +42,6 @@ ANSWERS: dict[tuple[str, str], dict[str, Any]] = {
 ALL = {(PAGE, name) for name in ("", "a", "b", "c", "d", "e", "f", "g", "maps/1.xml")} | set(ANSWERS)
 LISTED = {"", "b", "c", "d", "e", "f", "g"}
 ORPHANS = {"e", "g"}
-
-
-class Died(BaseException):
-    """The process ends here."""
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from tests.manager.test_add import work_now
 from tests.site import page
 
 PAGES = {"/": page("/a"), "/a": page(), "/new": page()}
+pytestmark = pytest.mark.site(PAGES)
 
 WAITS = "It waits for more pages: it is kept open until a user finishes it."
 
@@ -27,20 +28,17 @@ def waiting(bench: Bench) -> Bench:
     return bench
 
 
-@pytest.mark.site(PAGES)
 def test_with_no_page_open_it_says_that_it_waits(waiting: Bench) -> None:
     assert waits_because(waiting.crawl) == WAITS
     assert not Notice.objects.exists()
 
 
-@pytest.mark.site(PAGES)
 def test_while_it_waits_no_tick_is_sent(waiting: Bench) -> None:
     waiting.context.frontier.results.clear_mark()
     assert [reconcile.scan().woken for _ in range(3)] == [0, 0, 0]
     assert waiting.jobs("crawl") == []
 
 
-@pytest.mark.site(PAGES)
 def test_if_redis_loses_everything_one_tick_is_sent_and_it_waits_again(waiting: Bench) -> None:
     queues.connection().flushall()
     assert reconcile.scan().woken == 1
@@ -50,14 +48,12 @@ def test_if_redis_loses_everything_one_tick_is_sent_and_it_waits_again(waiting: 
     assert waiting.state() == "running"
 
 
-@pytest.mark.site(PAGES)
 def test_what_is_added_is_requested_and_then_it_waits_again(waiting: Bench) -> None:
     add(waiting.crawl.id, [f"{waiting.site.url}/new"], Placement(), by=OPERATOR)
     work_now(waiting)
     assert (waiting.state(), waiting.site.hits["/new"]) == ("running", 1)
 
 
-@pytest.mark.site(PAGES)
 def test_it_finishes_once_when_it_is_told_to(waiting: Bench) -> None:
     assert [finish(waiting.crawl.id), finish(waiting.crawl.id)] == [True, False]
     waiting.work()
@@ -66,7 +62,6 @@ def test_it_finishes_once_when_it_is_told_to(waiting: Bench) -> None:
     assert not Disagreement.objects.exists()
 
 
-@pytest.mark.site(PAGES)
 def test_told_to_finish_while_pages_are_open_it_fetches_them_first(bench: Bench) -> None:
     bench.start(stay_open=True)
     assert finish(bench.crawl.id)
@@ -74,7 +69,6 @@ def test_told_to_finish_while_pages_are_open_it_fetches_them_first(bench: Bench)
     assert (bench.state(), bench.site.hits["/a"]) == ("finished", 1)
 
 
-@pytest.mark.site(PAGES)
 def test_told_to_finish_while_it_is_paused_it_finishes_once_it_is_resumed(waiting: Bench) -> None:
     pause(waiting.crawl.id)
     assert finish(waiting.crawl.id)
@@ -85,7 +79,6 @@ def test_told_to_finish_while_it_is_paused_it_finishes_once_it_is_resumed(waitin
     assert waiting.state() == "finished"
 
 
-@pytest.mark.site(PAGES)
 def test_a_crawl_that_is_not_kept_open_need_not_be_told(bench: Bench) -> None:
     bench.start()
     assert not finish(bench.crawl.id)

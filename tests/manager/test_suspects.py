@@ -14,6 +14,7 @@ from tests.bench import Bench
 from tests.site import Reply, page
 
 SITE = {"/": page(), "/other": page()}
+pytestmark = pytest.mark.site(SITE)
 
 
 @pytest.fixture
@@ -39,14 +40,12 @@ def handed_out(bench: Bench, *, suspects: bool, **options: Any) -> Batch:
     return batch
 
 
-@pytest.mark.site(SITE)
 def test_of_pages_that_are_no_suspects_nothing_is_noted(bench: Bench, noted: list[int | None]) -> None:
     fetch(handed_out(bench, suspects=False))
     assert bench.site.hits["/other"] == 1
     assert noted == []
 
 
-@pytest.mark.site(SITE)
 def test_each_suspect_is_noted_before_it_is_asked_for(bench: Bench) -> None:
     batch = handed_out(bench, suspects=True, obey_robots=False)
     seen = list[CurrentSuspect | None]()
@@ -61,7 +60,6 @@ def test_each_suspect_is_noted_before_it_is_asked_for(bench: Bench) -> None:
     assert seen == [CurrentSuspect(task.id, 1) for task in batch.slices[0].pages]
 
 
-@pytest.mark.site(SITE)
 def test_a_suspect_that_waits_for_its_host_slot_is_not_noted_meanwhile(bench: Bench, noted: list[int | None]) -> None:
     batch = handed_out(bench, suspects=True, delay=0.2, obey_robots=False)
     fetch(batch)
@@ -71,7 +69,6 @@ def test_a_suspect_that_waits_for_its_host_slot_is_not_noted_meanwhile(bench: Be
     assert noted[-1] == second
 
 
-@pytest.mark.site(SITE)
 def test_a_fetch_job_that_lost_its_lease_fetches_no_suspect(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = handed_out(bench, suspects=True, obey_robots=False)
     claim = Leases.claim

@@ -15,10 +15,11 @@ from crawler.crawls.retry import retry_failed
 from crawler.models import Notice
 from crawler.reports import text
 from crawler.reports.receipt import receipt_of
-from tests.bench import Bench
+from tests.bench import Bench, Died, die
 from tests.site import Reply, page
 
 PAGES = {"/": page("/a", "/b"), "/a": page(), "/b": page()}
+pytestmark = pytest.mark.site(PAGES)
 ONE_BROKEN = {"/": page("/a"), "/a": lambda before: Reply(page(), status=200 if before else 500)}
 
 
@@ -55,7 +56,6 @@ def times(bench: Bench) -> tuple[float, float]:
     return receipt["seconds"], receipt["elapsed_seconds"]
 
 
-@pytest.mark.site(PAGES)
 def test_a_crawl_that_was_never_paused_ran_from_its_start_to_its_end(bench: Bench, clock: Clock) -> None:
     begun(bench, clock)
     clock.go_on(7.5)
@@ -64,7 +64,6 @@ def test_a_crawl_that_was_never_paused_ran_from_its_start_to_its_end(bench: Benc
     assert times(bench) == (7.5, 7.5)
 
 
-@pytest.mark.site(PAGES)
 def test_a_pause_is_not_counted(bench: Bench, clock: Clock) -> None:
     begun(bench, clock)
     clock.go_on(10)
@@ -79,7 +78,6 @@ def test_a_pause_is_not_counted(bench: Bench, clock: Clock) -> None:
     assert times(bench) == (15, 3615)
 
 
-@pytest.mark.site(PAGES)
 def test_several_pauses_add_up_and_none_is_counted_twice(bench: Bench, clock: Clock) -> None:
     begun(bench, clock)
     for _ in range(3):
@@ -92,7 +90,6 @@ def test_several_pauses_add_up_and_none_is_counted_twice(bench: Bench, clock: Cl
     assert times(bench) == (30, 330)
 
 
-@pytest.mark.site(PAGES)
 def test_a_crawl_that_is_cancelled_in_a_pause_ran_until_the_pause(bench: Bench, clock: Clock) -> None:
     begun(bench, clock)
     clock.go_on(10)
@@ -103,7 +100,6 @@ def test_a_crawl_that_is_cancelled_in_a_pause_ran_until_the_pause(bench: Bench, 
     assert times(bench) == (10, 100)
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize(
     "let_go", [lambda bench, clock: holds.resume_due(clock.now), lambda bench, _: taken_over(bench)]
 )
@@ -169,22 +165,15 @@ def test_a_crawl_that_is_paused_in_its_second_round_counts_both_times(
     assert times(bench) == (13, 1113)
 
 
-@pytest.mark.site(PAGES)
 def test_a_death_right_after_the_commit_changes_no_time(
     bench: Bench, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Killed(BaseException):
-        """Stands for kill -9."""
-
-    def die(*_: object) -> None:
-        raise Killed
-
     begun(bench, clock)
     clock.go_on(10)
     for verb, after in ((pause, "_end_batches"), (resume, "wake")):
         with monkeypatch.context() as patch:
             patch.setattr(control, after, die)
-            with pytest.raises(Killed):
+            with pytest.raises(Died):
                 verb(bench.crawl.id)
         clock.go_on(100)
         assert not verb(bench.crawl.id)

@@ -19,7 +19,7 @@ from crawler.fetcher.loop import fetch
 from crawler.models import Crawl, Page, PageFacts
 from crawler.queueing import queues
 from crawler.storage.content.objects import Reader, objects_of, sweep
-from tests.bench import Bench
+from tests.bench import Bench, Died
 from tests.content_storages import AWAY, kept_in
 from tests.site import Reply, moved, page
 
@@ -32,6 +32,7 @@ PAGES = {
     "/file.pdf": Reply(b"%PDF-1.7 stuff", headers={"Content-Type": "application/pdf"}),
     "/large.bin": Reply(b"x" * 3000, headers={"Content-Type": "application/octet-stream"}),
 }
+pytestmark = pytest.mark.site(PAGES)
 
 
 def kept(bench: Bench, path: str = "/") -> dict[str, Any]:
@@ -51,7 +52,6 @@ def grow_old(folder: Path) -> None:
         os.utime(file, (1, 1))
 
 
-@pytest.mark.site(PAGES)
 def test_each_form_of_a_page_is_where_its_row_says(bench: Bench) -> None:
     bench.start(keep=OF_RESPONSES)
     bench.work()
@@ -64,7 +64,6 @@ def test_each_form_of_a_page_is_where_its_row_says(bench: Bench) -> None:
     assert records == ["response", "request"]
 
 
-@pytest.mark.site(PAGES)
 def test_an_archive_has_every_answer_and_keeping_one_changes_no_outcome(bench: Bench, settings: Any) -> None:
     settings.CRAWLER_MAX_BODY_MB = 0.002  # the home page is smaller
     outcomes = []
@@ -79,7 +78,6 @@ def test_an_archive_has_every_answer_and_keeping_one_changes_no_outcome(bench: B
     assert kept(bench, "/large.bin") == {"warc": "not kept: its body could not be read"}
 
 
-@pytest.mark.site(PAGES)
 def test_a_crawl_that_keeps_nothing_writes_nothing(bench: Bench, folder: Path) -> None:
     bench.start()
     bench.work()
@@ -87,7 +85,6 @@ def test_a_crawl_that_keeps_nothing_writes_nothing(bench: Bench, folder: Path) -
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.site(PAGES)
 def test_a_storage_that_is_away_costs_no_page(bench: Bench, folder: Path, settings: Any) -> None:
     kept_in(folder, settings, AWAY)
     bench.start(keep=("html",))
@@ -97,11 +94,6 @@ def test_a_storage_that_is_away_costs_no_page(bench: Bench, folder: Path, settin
     assert kept(bench) == {"html": "not kept: the storage could not be written to"}
 
 
-class Killed(BaseException):
-    """The worker is dead."""
-
-
-@pytest.mark.site(PAGES)
 def test_content_is_stored_before_its_result_is_reported(bench: Bench, folder: Path) -> None:
     """A worker killed in between leaves an object nothing refers to; the page is asked for again, and at the end what
     every closed page refers to is there, and nothing else."""
@@ -111,11 +103,11 @@ def test_content_is_stored_before_its_result_is_reported(bench: Bench, folder: P
 
     def die(moment: str) -> None:
         if moment == "fetch: content kept":
-            raise Killed
+            raise Died
 
     crashpoints.arm(die)
     try:
-        with pytest.raises(Killed):
+        with pytest.raises(Died):
             fetch(batch)
     finally:
         crashpoints.arm(None)
@@ -134,7 +126,6 @@ def test_content_is_stored_before_its_result_is_reported(bench: Bench, folder: P
     assert orphan not in {place[0] for place in places}
 
 
-@pytest.mark.site(PAGES)
 def test_a_sweep_takes_what_nothing_refers_to_unless_it_was_saved_just_now(bench: Bench, folder: Path) -> None:
     bench.start(keep=("html",))
     bench.work()
@@ -147,7 +138,6 @@ def test_a_sweep_takes_what_nothing_refers_to_unless_it_was_saved_just_now(bench
     assert member(kept(bench)["html"])
 
 
-@pytest.mark.site(PAGES)
 def test_deleting_a_crawl_deletes_its_content(bench: Bench, folder: Path) -> None:
     bench.start(keep=("html", "warc"))
     bench.work()
@@ -155,7 +145,6 @@ def test_deleting_a_crawl_deletes_its_content(bench: Bench, folder: Path) -> Non
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.site(PAGES)
 def test_a_deletion_while_the_storage_is_away_is_gone_on_with_once_it_is_back(
     bench: Bench, folder: Path, settings: Any
 ) -> None:

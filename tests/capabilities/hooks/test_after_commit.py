@@ -12,12 +12,13 @@ from crawler.hooks import CrawlFinished, PageClosed
 from crawler.models import Delivery, HookCalls, Page
 from crawler.notices.delivery import deliver_due
 from crawler.reports.receipt import receipt_of
-from tests.bench import Bench
+from tests.bench import Bench, Died
 from tests.capabilities.hooks import samples
 from tests.capabilities.hooks.samples import name_of
 from tests.site import Reply, page
 
 PAGES = {"/": page("/a", "/b", "/gone"), "/a": page(title="A"), "/b": page()}
+pytestmark = pytest.mark.site(PAGES)
 
 
 class Remembering:
@@ -35,10 +36,6 @@ class Remembering:
 
     def on_finished(self, crawl: CrawlFinished) -> None:
         self.crawls.append(crawl)
-
-
-class Died(BaseException):
-    """The worker is gone at this moment."""
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +76,6 @@ def paths(bench: Bench, pages: list[PageClosed]) -> list[str]:
     return sorted(page.url.removeprefix(bench.site.url) for page in pages)
 
 
-@pytest.mark.site(PAGES)
 def test_they_are_told_of_every_page_that_was_requested_and_of_the_end(bench: Bench, hook: type[Remembering]) -> None:
     run(bench)
     assert paths(bench, hook.pages) == ["/", "/a", "/b", "/gone"]
@@ -113,14 +109,12 @@ def test_the_end_of_a_crawl_that_failed_or_was_cancelled_is_told_as_such(
     assert [end.state for end in hook.crawls] == ["failed", "cancelled"]
 
 
-@pytest.mark.site(PAGES)
 def test_receivers_of_notices_are_shown_without_hooks(bench: Bench) -> None:
     run(bench)
     assert receipt_of(bench.crawl)["notifications"] == []
     assert Delivery.objects.filter(transport="hook", state=Delivery.DELIVERED).count() == 2
 
 
-@pytest.mark.site(PAGES)
 def test_a_call_that_raises_or_hangs_is_counted_and_not_repeated(
     bench: Bench, hook: type[Remembering], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +134,6 @@ def test_a_call_that_raises_or_hangs_is_counted_and_not_repeated(
     assert (row.calls, row.errors, row.timeouts) == (4, 1, 1)
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_on_which_workers_die_is_left_out_after_three_and_the_others_are_not(
     bench: Bench, hook: type[Remembering], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +156,6 @@ def test_a_page_on_which_workers_die_is_left_out_after_three_and_the_others_are_
     assert HookCalls.objects.get(method="on_closed").last_error == "its worker died 3 times during this call"
 
 
-@pytest.mark.site(PAGES)
 def test_many_calls_are_made_in_several_attempts(
     bench: Bench, hook: type[Remembering], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +166,6 @@ def test_many_calls_are_made_in_several_attempts(
     assert HookCalls.objects.get(method="on_closed").calls == 4
 
 
-@pytest.mark.site(PAGES)
 def test_a_worker_whose_settings_do_not_name_the_hook_leaves_it_to_others(
     bench: Bench, hook: type[Remembering], settings: Any
 ) -> None:

@@ -25,6 +25,7 @@ PAGES = {
     "/text": Reply("plain", headers={"Content-Type": "text/plain"}),
     "/hidden": "<p>Only a hook knows this one.</p>",
 }
+pytestmark = pytest.mark.site(PAGES)
 EXPECTED = {"/", "/a", "/b", "/text"}
 
 
@@ -55,7 +56,6 @@ def counts(bench: Bench) -> dict[str, tuple[int, int, int]]:
     return {row.hook.rpartition(".")[2]: (row.calls, row.errors, row.timeouts) for row in found}
 
 
-@pytest.mark.site(PAGES)
 def test_its_fields_and_links_become_those_of_the_page(bench: Bench, settings: Any) -> None:
     pages = run(bench, settings, samples.Counting)
     assert set(pages) == {*EXPECTED, "/hidden"}
@@ -71,7 +71,6 @@ def test_its_fields_and_links_become_those_of_the_page(bench: Bench, settings: A
     assert counts(bench) == {"Counting": (4, 0, 0)}
 
 
-@pytest.mark.site(PAGES)
 def test_its_fields_are_columns_of_exports_with_their_types(bench: Bench, settings: Any) -> None:
     run(bench, settings, samples.Counting, fields=(FieldRule(name="heading", selector="h1"),))
     types = {column.name: column.type.value for column in columns_of(bench.crawl)}
@@ -81,12 +80,10 @@ def test_its_fields_are_columns_of_exports_with_their_types(bench: Bench, settin
     assert list(home) == list(types)
 
 
-@pytest.mark.site(PAGES)
 def test_a_page_that_is_skipped_is_stored_and_its_links_are_not_followed(bench: Bench, settings: Any) -> None:
     assert set(run(bench, settings, samples.Skipping)) == EXPECTED - {"/b"}
 
 
-@pytest.mark.site(PAGES)
 @pytest.mark.parametrize(
     ("hook", "error"),
     [
@@ -104,7 +101,6 @@ def test_a_hook_that_fails_costs_no_page_and_no_other_hook(bench: Bench, setting
     assert HookCalls.objects.get(hook=name_of(hook)).last_error.startswith(error)
 
 
-@pytest.mark.site(PAGES)
 def test_a_call_that_hangs_is_left_behind_and_its_page_goes_on(bench: Bench, settings: Any) -> None:
     pages = run(bench, settings, samples.HangingOnce, samples.Counting)
     assert set(pages) == {*EXPECTED, "/hidden"}
