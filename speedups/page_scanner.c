@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERFACE 2 /* what `crawler.core.html.page_reader` expects */
+#define INTERFACE 3 /* what `crawler.core.html.page_reader` expects */
 #define MAX_DEPTH 256 /* open elements */
 #define MAX_PAGE (1 << 24) /* bytes */
 #define MAX_WANTED 4 /* attributes of one element */
@@ -68,6 +68,7 @@ enum { SPECIAL = 1, SCOPE = 2, TABLE_SCOPE = 4, IMPLIED = 8, FORMATTING = 16, MA
     X(RT, "rt", RUBY_TEXT, IMPLIED) X(RTC, "rtc", RUBY_BASE, IMPLIED) X(RUBY, "ruby", OTHER, 0) \
     X(S, "s", STYLE, FORMATTING) X(SCRIPT, "script", HEAD_RAW, SPECIAL) X(SEARCH, "search", BLOCK, SPECIAL) \
     X(SECTION, "section", BLOCK, SPECIAL) X(SELECT_, "select", SELECT, SPECIAL | SCOPE) \
+    X(SELECTEDCONTENT, "selectedcontent", ODD, 0) \
     X(SMALL, "small", STYLE, FORMATTING) X(SOURCE, "source", VOID, 0) X(SPAN, "span", OTHER, 0) \
     X(STRIKE, "strike", STYLE, FORMATTING) X(STRONG, "strong", STYLE, FORMATTING) \
     X(STYLE_, "style", HEAD_RAW, SPECIAL) X(SUB, "sub", OTHER, 0) X(SUMMARY, "summary", BLOCK, SPECIAL) \
@@ -119,7 +120,8 @@ typedef struct {
     PyObject_HEAD
     Row row[TAG_COUNT];
     uint8_t row_count, row_of[TAG_COUNT]; /* the place of a tag's row, plus 1; 0 = it is not wanted */
-    uint32_t max_tags, most_tags, max_nesting, few_tags, max_copies, short_page, long_page; /* see `_LIMITS` */
+    uint32_t max_tags, most_tags, max_nesting, max_nested_options, few_tags, max_options, max_copies, short_page,
+        long_page; /* see `_LIMITS` */
     int alt; /* the place of this attribute in the row of pictures; -1 = it is not there */
 } Scanner;
 
@@ -1706,9 +1708,9 @@ static int is_same_name(Name one, Name other) {
     return at == one.length && at == other.length;
 }
 
-static int is_shallow(const uint8_t *p, const uint8_t *end, uint32_t max_nesting) {
+static int is_shallow(const uint8_t *p, const uint8_t *end, const Scanner *limits) {
     Name open[MAX_DEPTH];
-    uint32_t depth = 0, foreign = 0;
+    uint32_t depth = 0, foreign = 0, options = 0;
     while ((p = memchr(p, '<', (size_t)(end - p)))) {
         const uint8_t *name = p + 1;
         int is_end = name < end && *name == '/';
@@ -1742,13 +1744,21 @@ static int is_shallow(const uint8_t *p, const uint8_t *end, uint32_t max_nesting
                 return 0;
         } else if (foreign || !(tag->kind == VOID || tag->kind == HEAD_VOID || tag->kind == INPUT ||
                                 tag->kind == RULE || id == T_COL)) {
-            if (id == T_PLAINTEXT || depth == max_nesting)
+            options += id == T_OPTION_;
+            if (id == T_PLAINTEXT || options > limits->max_nested_options || depth == limits->max_nesting)
                 return 0;
             open[depth++] = read;
             foreign += (uint32_t)is_foreign;
         }
     }
     return 1;
+}
+
+static size_t options_in(const Scan *s) {
+    size_t found = 0;
+    for (const uint8_t *p = s->page; (p = memchr(p, '<', (size_t)(s->end - p))); p++)
+        found += s->end - p > 6 && equals(p + 1, "option", 6);
+    return found;
 }
 
 static void count_tags(Scan *s) {
@@ -1761,13 +1771,15 @@ static void count_tags(Scan *s) {
             few = (uint8_t)(few + (*at == '<'));
         tags += few;
     }
-    if (tags > limits->max_tags && (tags > limits->most_tags || !is_shallow(s->page, s->end, limits->max_nesting)))
+    if (tags > limits->max_tags && (tags > limits->most_tags || !is_shallow(s->page, s->end, limits)))
         odd(s, "too many tags");
     s->is_long = size > limits->short_page;
     s->is_plain = size <= limits->long_page;
     if (size > 6 * (size_t)limits->few_tags && tags > limits->few_tags &&
         3 * styles_left_open(s) * tags > limits->max_copies)
         s->is_plain = 0;
+    if (size > 6 * (size_t)limits->few_tags && tags > limits->few_tags && options_in(s) > limits->max_options)
+        odd(s, "many options");
 }
 
 static void scan(Scan *s) {
@@ -2042,9 +2054,10 @@ static int add_row(Scanner *self, PyObject *given) {
 static PyObject *Scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     PyObject *table;
     (void)keywords;
-    unsigned int max_tags, most_tags, max_nesting, few_tags, max_copies, short_page, long_page;
-    if (!PyArg_ParseTuple(arguments, "O!IIIIIII", &PyTuple_Type, &table, &max_tags, &most_tags, &max_nesting, &few_tags,
-                          &max_copies, &short_page, &long_page))
+    unsigned int max_tags, most_tags, max_nesting, max_nested_options, few_tags, max_options, max_copies, short_page,
+        long_page;
+    if (!PyArg_ParseTuple(arguments, "O!IIIIIIIII", &PyTuple_Type, &table, &max_tags, &most_tags, &max_nesting,
+                          &max_nested_options, &few_tags, &max_options, &max_copies, &short_page, &long_page))
         return NULL;
     if (max_nesting > MAX_DEPTH)
         return PyErr_Format(PyExc_ValueError, "nesting of more than %d elements", MAX_DEPTH);
@@ -2055,6 +2068,8 @@ static PyObject *Scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *
         self->max_tags = max_tags;
         self->most_tags = most_tags;
         self->max_nesting = max_nesting;
+        self->max_nested_options = max_nested_options;
+        self->max_options = max_options;
         self->few_tags = few_tags;
         self->max_copies = max_copies;
         self->short_page = short_page;

@@ -72,6 +72,12 @@ _PART = 256 * 1024  # bytes
 
 _GROWING = ((b"&nGt;", "\u226b\u20d2".encode()), (b"&nLt;", "\u226a\u20d2".encode()))
 
+# At each <option> the parser walks through the whole list, and copies what is chosen into a <selectedcontent>: ten
+# thousand options, in 250 kB, would take seconds.
+MAX_OPTIONS = 500  # of a page with more than FEW_TAGS
+_OPTION = re.compile(rb"<option", re.IGNORECASE)
+_SELECT = re.compile(rb"(</?)select(?=[\s/>])", re.IGNORECASE)
+
 _STRUCTURE_BEGUN = (
     rb"</?(?!(?:a|area|base|frame|frameset|iframe|link|meta|script|style|template|textarea|title)[\s/>])[a-zA-Z]"
 )
@@ -170,12 +176,15 @@ def document_of(html: str | bytes) -> Document:
     With more than MAX_TAGS tags (MOST_TAGS, where elements are surely nested in few levels) only those that can matter
     to links are kept, and of these the first MOST_TAGS. Tags such as <i> that would be copied more than MAX_COPIES
     times lose their attributes. A tag with MAX_ATTRIBUTES attributes is dropped, and all unused attributes of a page
-    with too many attribute names, and all null bytes if there are more than MAX_NULS.
+    with too many attribute names, and all null bytes if there are more than MAX_NULS. Of a long page with more than
+    MAX_OPTIONS the lists are no lists.
     """
     whole = _without_overflow(html.encode("utf-8", "replace") if isinstance(html, str) else html)
     if b"\0" in whole and whole.count(b"\0") > MAX_NULS:  # to count takes thirty times as long
         whole = whole.replace(b"\0", b"")
     tags = _tags(whole)
+    if tags > FEW_TAGS and len(_OPTION.findall(whole)) > MAX_OPTIONS:
+        whole = _SELECT.sub(rb"\1x-select", whole)
     if _are_too_many(tags, whole):
         kept, is_cut = _beginning(_without_structure(whole))
         kept = few(_uncrowded(kept))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 MAX_NESTING = 64
+MAX_OPTIONS = 100  # a parser walks through all elements of a list at each
 
 _FOREIGN = frozenset({b"svg", b"math"})
 _VOID = frozenset(
@@ -33,11 +34,13 @@ def is_shallow(html: bytes) -> bool:
 
     1. A start tag opens an element unless it is void. An end tag closes the last one, if that has its name; any other
        closes none. So at least those elements are counted that a parser has open.
-    2. A tag, comment or script that can be read in more than one way makes the page uncertain.
+    2. More than MAX_OPTIONS, or a tag, comment or script that can be read in more than one way, makes the page
+       uncertain.
 
     `crawler_speedups` decides the same.
     """
     opened: list[bytes] = []
+    options = 0
     foreign = 0  # open drawings and formulas, in which no element is void
     at = html.find(b"<")
     while at != -1:
@@ -55,7 +58,8 @@ def is_shallow(html: bytes) -> bool:
                 return False
             at = end.start()
         elif name and (name not in _VOID or foreign):
-            if name == b"plaintext" or len(opened) == MAX_NESTING:
+            options += name == b"option"
+            if name == b"plaintext" or options > MAX_OPTIONS or len(opened) == MAX_NESTING:
                 return False
             opened.append(name)
             foreign += name in _FOREIGN

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from crawler.core.html import nesting
 from crawler.core.html.document import (
     ATTRIBUTES_UNCHECKED_BELOW,
     FEW_TAGS,
     MAX_COPIES,
+    MAX_OPTIONS,
     MAX_TAGS,
     MOST_TAGS,
     NAMES_UNCHECKED_BELOW,
     is_parsed_whole,
 )
-from crawler.core.html.nesting import MAX_NESTING
 
 try:
     import crawler_speedups
 except ImportError:  # it was not built: there is no compiler
     crawler_speedups = None
 
-INTERFACE = 2  # another one was built from other sources, and is not used
+INTERFACE = 3  # another one was built from other sources, and is not used
 MAX_BYTES = 8 * 1024 * 1024  # the scan takes four times as much memory
 MAX_TEXT = 100  # characters of an anchor text
 MAX_HEADING = 500  # characters of a title or a heading
@@ -79,9 +80,9 @@ class ScannedPage(NamedTuple):
     is_plain: bool  # nothing has to be removed before a tree is built
 
 
-_Limits = tuple[int, int, int, int, int, int, int]
+_Limits = tuple[int, int, int, int, int, int, int, int, int]
 _LIMITS = (
-    *(MAX_TAGS, MOST_TAGS, MAX_NESTING, FEW_TAGS, MAX_COPIES),
+    *(MAX_TAGS, MOST_TAGS, nesting.MAX_NESTING, nesting.MAX_OPTIONS, FEW_TAGS, MAX_OPTIONS, MAX_COPIES),
     *(ATTRIBUTES_UNCHECKED_BELOW, NAMES_UNCHECKED_BELOW),
 )
 _scanner: Any = None

@@ -293,6 +293,7 @@ def test_of_meta_elements_without_end_the_first_count() -> None:
         (b"<h1><div>" * 2000, b" "),  # headings in one another, with nothing but blanks in them
         (b"", b"<a href=%d><object>"),
         (b"<a href=x><object><img>" * 3000, b" "),
+        (b"<select><button><selectedcontent></button>", b"<Option selected>x</option>"),  # a parser walks through all
     ],
 )
 def test_no_page_takes_longer_than_its_length_says(before: bytes, part: bytes) -> None:

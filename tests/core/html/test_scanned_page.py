@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.html import charsets, document, page_metadata, scanned_page
-from crawler.core.html.document import MAX_ATTRIBUTES, MAX_TAGS, MOST_TAGS, NAMES_UNCHECKED_BELOW
+from crawler.core.html.document import MAX_ATTRIBUTES, MAX_OPTIONS, MAX_TAGS, MOST_TAGS, NAMES_UNCHECKED_BELOW
 from crawler.core.html.links import MAX_LINKS, MAX_TEXT, MAX_TEXT_RATIO, MAX_TITLE, extract
 from crawler.core.html.nesting import MAX_NESTING
 from crawler.core.html.page_reader import read_page
@@ -138,6 +138,7 @@ def test_it_reads_what_the_tree_reads(html: str) -> None:
         "<template>x",
         "<a href=x><template></template></a>",
         "<frameset><frame src=x></frameset>",
+        "<select><button><selectedcontent></button><option>X</select>",  # a copy of the option
         "<math><a href=x></math>",
         "<svg><a href=x></a></svg>",
         "<svg><style>x</style></svg>",
@@ -195,9 +196,10 @@ def test_it_reads_nearly_all_pages_of_a_real_site(manual: object) -> None:
         b"<p>%s</p>" % b"".join(b"<a href=%d>y</a>" % number for number in range(MAX_LINKS + 1)),
         b"<p>%s</p>" % (b"<a href=x>%s</a>" % (b"y" * (MAX_TEXT + 1)) * (MAX_LINKS + 1)),
         b"<title>x</title><p>%s &amp; words</p>" % (b"w" * (page_metadata.PIECE + 1)),
+        b"<h1>x</h1><select>%s</select>" % (b"<option><a href=x>y</a></option>" * (MAX_OPTIONS + 1)),
         b"<p x='>'>%s</p>" % (b"<b>w</b>\r\n" * (page_metadata.PIECE // 8)),
     ],
-    ids=["many tags", "many links", "long texts", "long text", "long page"],
+    ids=["many tags", "many links", "long texts", "long text", "many options", "long page"],
 )
 def test_it_reads_long_pages_as_the_tree_does(html: bytes) -> None:
     both = read_both(html, URL)
@@ -218,7 +220,7 @@ CROWDED = (
 )
 
 
-LOW = (MAX_TAGS, MOST_TAGS, MAX_NESTING, 3, 20, 40, NAMES_UNCHECKED_BELOW)
+LOW = (MAX_TAGS, MOST_TAGS, MAX_NESTING, 100, 3, 500, 20, 40, NAMES_UNCHECKED_BELOW)
 
 
 @given(st.lists(st.sampled_from([*TAGS, *ENDS, *MARKUP_PIECES, *CROWDED]), max_size=16).map(b"".join))
