@@ -54,6 +54,19 @@ class Bench:
         self.crawl = start_crawl([f"{self.site.url}{path}"], CrawlOptions(**options), allow_private=True)  # type: ignore[arg-type]
         return self.crawl
 
+    def run(self, path: str = "/", **options: object) -> Crawl:
+        """A crawl to its end, or as far as it gets."""
+        self.start(path, **options)
+        self.work()
+        return self.crawl
+
+    def fetch_first_page(self, **options: object) -> Crawl:
+        """Begin a crawl; no tick has read the results of its first page."""
+        self.start(**options)
+        self.work("crawl", at_most=1)
+        self.work("fetch", at_most=1)
+        return self.crawl
+
     @property
     def context(self) -> TickContext:
         return context_of(self.crawl)

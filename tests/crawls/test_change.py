@@ -129,8 +129,7 @@ def test_beyond_a_lower_page_limit_no_page_is_tried_once_more_either(
 
 
 def test_a_higher_page_limit_brings_closed_pages_back_only_on_demand(bench: Bench) -> None:
-    bench.start(max_pages=3)
-    bench.work()
+    bench.run(max_pages=3)
     changed(bench, max_pages=100)
     bench.work()
     assert (bench.state(), outcomes(bench)) == ("finished", {"2xx": 3, "limit": 10})
@@ -198,8 +197,7 @@ def test_a_crawl_that_is_over_stays_over(bench: Bench) -> None:
 
 
 def test_the_receipt_of_a_crawl_that_is_over_names_the_limit_it_had(bench: Bench) -> None:
-    bench.start(max_pages=3)
-    bench.work()
+    bench.run(max_pages=3)
     bench.crawl.refresh_from_db()
     told = receipt_of(bench.crawl)
     assert "3 pages at most" in told["ended_message"]

@@ -58,8 +58,7 @@ def test_repeating_either_changes_nothing(bench: Bench) -> None:
 
 
 def test_a_finished_crawl_stays_finished(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     assert not pause(bench.crawl.id)
     assert not resume(bench.crawl.id)
     assert bench.state() == "finished"
@@ -110,8 +109,7 @@ def test_a_paused_crawl_can_be_cancelled(bench: Bench) -> None:
 def test_cancelling_again_or_too_late_changes_nothing(bench: Bench) -> None:
     bench.start()
     assert [cancel(bench.crawl.id), cancel(bench.crawl.id)] == [True, False]
-    bench.start()
-    bench.work()
+    bench.run()
     assert not cancel(bench.crawl.id)
     assert_over(bench, "finished")
 
@@ -121,9 +119,7 @@ def test_a_crawl_cancelled_in_the_middle_of_a_tick_keeps_nothing_of_it(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tick has read the results and which of their pages are open; then the crawl is cancelled."""
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     apply = writer.apply
 
     def cancelled_before(*args: object, **kwargs: object) -> object:
@@ -170,9 +166,7 @@ def at_once(*verbs: Callable[[], object]) -> list[object]:
 
 @pytest.mark.parametrize("_again", range(5))
 def test_finish_and_cancel_at_once_end_the_crawl_in_one_way(bench: Bench, _again: int) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     at_once(lambda: manage(bench.crawl.id), lambda: cancel(bench.crawl.id), lambda: manage(bench.crawl.id))
     bench.work()
     assert_over(bench, bench.state())
@@ -181,9 +175,7 @@ def test_finish_and_cancel_at_once_end_the_crawl_in_one_way(bench: Bench, _again
 
 @pytest.mark.parametrize("_again", range(5))
 def test_pausing_resuming_and_finishing_at_once_leaves_a_crawl_that_can_go_on(bench: Bench, _again: int) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     at_once(lambda: manage(bench.crawl.id), lambda: pause(bench.crawl.id), lambda: resume(bench.crawl.id))
     resume(bench.crawl.id)
     bench.work()
@@ -200,9 +192,7 @@ def test_of_concurrent_cancels_or_pauses_one_returns_true(bench: Bench, _again: 
 
 @pytest.mark.parametrize("_again", range(3))
 def test_deleting_while_everything_else_happens_leaves_nothing(bench: Bench, _again: int) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     at_once(
         lambda: delete(bench.crawl.id),
         lambda: cancel(bench.crawl.id),
@@ -217,9 +207,7 @@ def test_deleting_while_everything_else_happens_leaves_nothing(bench: Bench, _ag
 def test_a_crawl_paused_at_the_moment_of_its_finish_does_not_finish(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     finish = conclude.mark_finished
 
     def paused_before(crawl: Crawl, *slowed: Any) -> bool:
@@ -249,9 +237,7 @@ def test_a_deletion_that_crashed_is_completed_by_reconcile(bench: Bench, monkeyp
 
 
 def test_a_crawl_deleted_in_the_middle_of_a_tick_is_no_failure(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     apply = writer.apply
 
     def deleted_before(*args: object, **kwargs: object) -> object:
@@ -266,9 +252,7 @@ def test_a_crawl_deleted_in_the_middle_of_a_tick_is_no_failure(bench: Bench, mon
 @pytest.mark.parametrize("_again", range(3))
 def test_dead_letters_sent_again_at_the_moment_of_the_finish_are_fetched(bench: Bench, _again: int) -> None:
     """Either the crawl has not finished and takes them in, or it finishes first and is opened again."""
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     manage(bench.crawl.id)
     Crawl.objects.filter(id=bench.crawl.id).update(
         state="running", finished_at=None, outcomes={"timeout": 1}, statuses={}

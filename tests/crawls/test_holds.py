@@ -134,8 +134,7 @@ def test_crawls_of_superusers_and_without_an_owner_go_on(bench: Bench, settings:
     start(bench, a_person("root", superuser=True))
     bench.work()
     assert bench.state() == "finished"
-    bench.start()
-    bench.work()
+    bench.run()
     assert bench.state() == "finished"
 
 
@@ -233,8 +232,7 @@ def test_a_crawl_whose_owner_may_store_no_more_waits_until_something_is_deleted(
 @pytest.mark.site({"/": page("/a"), "/a": page()})
 def test_kept_content_is_counted_as_it_is_stored(bench: Bench, tmp_path: Path, settings: Any) -> None:
     kept_in(tmp_path, settings)
-    crawl = bench.start(keep=("html",))
-    bench.work()
+    crawl = bench.run(keep=("html",))
     places = PageFacts.objects.filter(crawl=crawl).values_list("kept", flat=True)
     lengths = [kept["html"][2] for kept in places]
     assert len(lengths) == 2

@@ -52,8 +52,7 @@ def folder(tmp_path: Path, settings: Any) -> Path:
 @pytest.fixture
 def kept(bench: Bench) -> Bench:
     """A crawl that is over and kept HTML, with one rule."""
-    bench.start(keep=("html",), fields=(HEADING,))
-    bench.work()
+    bench.run(keep=("html",), fields=(HEADING,))
     assert bench.state() == "finished"
     bench.site.requests.clear()
     return bench

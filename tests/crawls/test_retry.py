@@ -42,8 +42,7 @@ def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch, setting
 
 
 def finished(bench: Bench) -> Bench:
-    bench.start()
-    bench.work()
+    bench.run()
     assert bench.state() == "finished"
     return bench
 

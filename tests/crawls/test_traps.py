@@ -48,8 +48,7 @@ def paths(bench: Bench, **facts: object) -> list[str]:
 
 @pytest.fixture
 def trapped(bench: Bench) -> Bench:
-    bench.start()
-    bench.work()
+    bench.run()
     assert bench.state() == "finished"
     return bench
 
@@ -63,8 +62,7 @@ def test_it_ends_by_itself_and_is_reported(trapped: Bench) -> None:
 
 
 def test_a_crawl_that_wants_no_quarantine_goes_to_the_end(bench: Bench) -> None:
-    bench.start(traps=False)
-    bench.work()
+    bench.run(traps=False)
     assert not Trap.objects.exists()
     assert f"{DEEP}docs/" in bench.site.hits
 

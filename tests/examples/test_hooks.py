@@ -24,8 +24,7 @@ PAGES = {"/": page("/kettle", "/gone"), "/kettle": KETTLE, "/gone": Reply(status
 
 
 def run(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     while Delivery.objects.filter(state=Delivery.PENDING).exists():
         Delivery.objects.filter(state=Delivery.PENDING).update(due_at="2000-01-01T00:00Z")
         deliver_due()

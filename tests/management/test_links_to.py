@@ -20,8 +20,7 @@ PAGES = {
 
 @pytest.mark.site(PAGES)
 def test_it_tells_pages_and_words(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    crawl = bench.start()
-    bench.work()
+    crawl = bench.run()
     assert bench.state() == State.FINISHED
     site = bench.site.url
     assert exit_code("links_to", str(crawl.id), f"{site}/broken", "--json") == 0

@@ -15,8 +15,7 @@ PAGES = {"/": page("/a", "/broken", title="Start \x1b[2J"), "/a": page("/", titl
 
 @pytest.mark.site(PAGES)
 def test_it_tells_what_is_known(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    crawl = bench.start()
-    bench.work()
+    crawl = bench.run()
     site = bench.site.url
     assert exit_code("page", str(crawl.id), f"{site}/") == 0
     told = capsys.readouterr().out

@@ -88,15 +88,13 @@ def test_a_crawl_that_was_over_runs_in_its_next_round(bench: Bench, end: object)
 
 
 def test_known_pages_are_told_apart_and_nothing_happens_to_them(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     assert added(bench, "/", "/a", "/a#part") == Added(closed=2)
     assert (bench.state(), bench.site.hits["/a"]) == ("finished", 1)
 
 
 def test_a_closed_page_is_opened_again_only_on_demand(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     assert added(bench, "/a", again=True) == Added(again=1, has_reopened=True)
     assert (row(bench, "/a").status, row(bench, "/a").title) == (Page.OPEN, "")
     finish(bench)
@@ -220,8 +218,7 @@ def test_a_page_whose_time_to_live_is_over_is_not_requested(bench: Bench) -> Non
 
 
 def test_the_page_limit_holds_for_pages_that_are_added(bench: Bench) -> None:
-    bench.start(max_pages=2)
-    bench.work()
+    bench.run(max_pages=2)
     assert added(bench, "/new").added == 1
     finish(bench)
     assert (row(bench, "/new").outcome, bench.site.hits["/new"]) == ("limit", 0)
@@ -258,8 +255,7 @@ def test_while_its_list_is_read_a_crawl_takes_nothing(bench: Bench) -> None:
 
 
 def test_one_page_is_asked_for_again(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     asked = ask_again(bench.crawl.id, [row(bench, "/a").id, 10**9])
     assert asked is not None
     assert (asked.again, asked.left, asked.has_reopened) == (1, 1, True)
@@ -270,8 +266,7 @@ def test_one_page_is_asked_for_again(bench: Bench) -> None:
 @pytest.mark.site({**PAGES, "/": page("/a", "/gone")})
 def test_what_a_filter_selects_is_asked_for_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "PAGES_PER_TRANSACTION", 1)
-    bench.start()
-    bench.work()
+    bench.run()
     asked = ask_again(bench.crawl.id, ids_of(bench, PagesQuery(status="4xx")))
     assert asked is not None
     assert asked.again == 1

@@ -59,8 +59,7 @@ def second(bench: Bench) -> Frontier:
 
 
 def test_a_crawl_goes_from_its_start_to_finished(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     assert bench.state() == "finished"
     receipt = receipt_of(bench.crawl)
     assert (receipt["discovered"], receipt["fetched"], receipt["retries"]) == (5, 5, 0)

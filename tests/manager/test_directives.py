@@ -22,8 +22,7 @@ SITE = {
 
 def crawled(bench: Bench, **options: bool) -> dict[str, Page]:
     """Path -> page."""
-    bench.start("/", **options)
-    bench.work()
+    bench.run("/", **options)
     assert bench.state() == "finished"
     return {one.url.removeprefix(bench.site.url): one for one in Page.objects.filter(crawl=bench.crawl)}
 

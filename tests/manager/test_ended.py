@@ -23,8 +23,7 @@ pytestmark = pytest.mark.site(WIDE)
 
 def ran(bench: Bench, **options: object) -> dict[str, Any]:
     """The receipt of a crawl that was left to itself."""
-    bench.start(**options)
-    bench.work()
+    bench.run(**options)
     return over(bench)
 
 
@@ -108,9 +107,7 @@ def test_a_page_whose_own_time_is_over_is_a_limit_too(bench: Bench) -> None:
 
 
 def test_a_crawl_that_a_user_ends_is_cancelled_and_stays_so_when_its_dead_letters_are_sent_again(bench: Bench) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     bench.work("crawl", at_most=1)
     cancel(bench.crawl.id)
     assert over(bench)["ended"] == "cancelled"

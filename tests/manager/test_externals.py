@@ -25,8 +25,7 @@ def checked(bench: Bench, site: Mapping[str, Reply | tuple[Reply, ...]], *paths:
     """The server of another site, after a crawl whose one page links to these paths on it."""
     with Server({"/robots.txt": ROBOTS, **site}) as other:
         bench.site.pages["/"] = page(*(other.origin + path for path in paths))
-        bench.start(externals="check", **options)
-        bench.work()
+        bench.run(externals="check", **options)
     assert bench.state() == "finished"
     return other
 

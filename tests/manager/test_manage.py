@@ -46,8 +46,7 @@ CHAIN = {"/": page("/a", "/b"), "/a": page("/c"), "/b": page("/a"), "/c": page("
 
 @pytest.mark.site(CHAIN)
 def test_a_crawl_goes_from_its_start_to_finished(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     assert bench.state() == "finished"
     receipt = receipt_of(bench.crawl)
     assert (receipt["discovered"], receipt["fetched"], receipt["statuses"]) == (4, 4, {"200": 4})
@@ -69,8 +68,7 @@ def test_jobs_tell_a_person_what_they_do(bench: Bench) -> None:
 
 @pytest.mark.site(CHAIN)
 def test_a_late_result_of_a_finished_crawl_changes_nothing(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     before = receipt_of(fresh(bench))
     first = Page.objects.order_by("id")[0]
     result = PageResult(id=first.id, attempt=1, outcome=Outcome.TIMEOUT, links=(f"{bench.site.url}/new",))
@@ -92,9 +90,7 @@ def test_a_crawl_with_an_open_page_cannot_finish(bench: Bench) -> None:
 @pytest.mark.site(CHAIN)
 def test_results_read_twice_are_applied_once(bench: Bench) -> None:
     """What a crash between commit and acknowledgement leaves behind."""
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     results = bench.context.frontier.results
     reports = results.read(99)
     collect(bench.context)
@@ -128,8 +124,7 @@ def test_counters_that_drifted_are_recorded_and_put_right(bench: Bench) -> None:
 
 @pytest.mark.site({f"/{hop}": moved(f"/{hop + 1}") for hop in range(20)})
 def test_the_eleventh_redirect_in_a_row_is_not_followed(bench: Bench) -> None:
-    bench.start("/0")
-    bench.work()
+    bench.run("/0")
     receipt = receipt_of(fresh(bench))
     assert (receipt["fetched"], receipt["skipped"]) == (11, {"too_many_redirects": 1})
     eleventh = Page.objects.get(outcome=Outcome.TOO_MANY_REDIRECTS)
@@ -142,8 +137,7 @@ def test_the_eleventh_redirect_in_a_row_is_not_followed(bench: Bench) -> None:
     | {f"/{step}.xml": moved(f"/{step + 1}.xml") for step in range(9)}
 )
 def test_pages_beyond_a_limit_say_which(bench: Bench) -> None:
-    bench.start(max_depth=1, sitemaps=True)
-    bench.work()
+    bench.run(max_depth=1, sitemaps=True)
     beyond = Page.objects.filter(outcome=Outcome.LIMIT).values_list("url", "error", "closed_by")
     assert {url.removeprefix(bench.site.url): why for url, *why in beyond} == {
         "/b": ["deeper than 1 links", Limit.DEPTH],
@@ -158,8 +152,7 @@ WIDE = {"/": page(*(f"/{number}" for number in range(30)))} | {
 
 @pytest.mark.site(WIDE)
 def test_a_page_limit_is_never_exceeded(bench: Bench) -> None:
-    bench.start(max_pages=7)
-    bench.work()
+    bench.run(max_pages=7)
     assert bench.state() == "finished"
     receipt = receipt_of(bench.crawl)
     assert receipt["fetched"] == 7
@@ -169,8 +162,7 @@ def test_a_page_limit_is_never_exceeded(bench: Bench) -> None:
 
 @pytest.mark.site(WIDE | {"/robots.txt": Reply("User-agent: *\nDisallow: /1")})
 def test_pages_that_robots_forbids_do_not_use_up_the_page_limit(bench: Bench) -> None:
-    bench.start(max_pages=12)
-    bench.work()
+    bench.run(max_pages=12)
     receipt = receipt_of(fresh(bench))
     assert receipt["fetched"] == 12
     assert receipt["skipped"]["robots"] > 0
@@ -181,8 +173,7 @@ def test_pages_that_robots_forbids_do_not_use_up_the_page_limit(bench: Bench) ->
 )
 def test_a_depth_limit_counts_the_shortest_way(bench: Bench) -> None:
     """/c is three links from the start by /a and /b, but two by /late."""
-    bench.start(max_depth=2)
-    bench.work()
+    bench.run(max_depth=2)
     assert bench.state() == "finished"
     outcomes = dict(Page.objects.values_list("url", "outcome"))
     assert outcomes[f"{bench.site.url}/c"] == "2xx"
@@ -195,8 +186,7 @@ def test_a_depth_limit_counts_the_shortest_way(bench: Bench) -> None:
 def test_a_depth_limit_does_not_depend_on_whether_a_link_or_a_redirect_comes_first(bench: Bench, first: str) -> None:
     """/both is two links from the start, but one link and a redirect."""
     bench.site.pages["/"] = page(first, "/link", "/moved")
-    bench.start(max_depth=1, concurrency=1)
-    bench.work()
+    bench.run(max_depth=1, concurrency=1)
     assert bench.state() == "finished"
     rows = {
         url.removeprefix(bench.site.url): rest for url, *rest in Page.objects.values_list("url", "outcome", "depth")
@@ -300,9 +290,7 @@ def _one_round(bench: Bench) -> None:
 
 @pytest.mark.site({"/": lambda before: Reply(page("/a")) if before == 2 else Reply(status=503), "/a": page()})
 def test_a_passing_error_is_tried_again_and_counts_as_open_work(bench: Bench) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     manage(bench.crawl.id)
     assert bench.state() == "running"
     assert queries.has_open(bench.crawl.id)
@@ -314,8 +302,7 @@ def test_a_passing_error_is_tried_again_and_counts_as_open_work(bench: Bench) ->
 @pytest.mark.site({"/": page("/a"), "/robots.txt": Reply(status=503)})
 def test_an_unreachable_robots_txt_forbids_everything_in_the_end(bench: Bench, settings: object) -> None:
     settings.CRAWLER_MAX_ATTEMPTS = 1  # type: ignore[attr-defined]
-    bench.start()
-    bench.work()
+    bench.run()
     receipt = receipt_of(fresh(bench))
     assert (receipt["state"], receipt["skipped"]) == ("finished", {"robots": 1})
     assert "/" not in bench.site.hits
@@ -330,9 +317,7 @@ def test_one_tick_leaves_the_work_to_the_other(bench: Bench) -> None:
 
 
 def test_what_fetch_jobs_leave_can_be_read_by_people_and_machines(bench: Bench) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     (report,) = [decode_report(raw) for raw in bench.context.frontier.results.read(9)]
     (result,) = report.results
     assert report.done
@@ -340,9 +325,7 @@ def test_what_fetch_jobs_leave_can_be_read_by_people_and_machines(bench: Bench) 
 
 
 def test_a_request_for_robots_txt_is_counted_though_no_page_was_asked_for_behind_it(bench: Bench) -> None:
-    bench.start(delay=600)
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page(delay=600)
     manage(bench.crawl.id)
     assert bench.site.hits == {"/robots.txt": 1}
     assert fresh(bench).requests == 1
@@ -369,9 +352,7 @@ def test_a_tick_for_a_crawl_of_another_installation_leaves_its_memory_alone(benc
 
 @pytest.mark.site(CHAIN)
 def test_reports_are_acknowledged_only_once_they_are_committed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
 
     def fails(*args: object) -> None:
         raise OperationalError("database is locked")
@@ -424,9 +405,7 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
     """The first is held up past its lock between its commit and its settling; the second settles one of the slices."""
     monkeypatch.setattr(work_stealing, "TICK_CHECKS", 10**6)  # no tick is done beside the batch
     monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 1)  # all slices in one batch
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     manage(bench.crawl.id)
     bench.work("fetch", at_most=1)
     frontier = bench.context.frontier

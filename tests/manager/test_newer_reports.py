@@ -48,9 +48,7 @@ def test_however_often_its_page_is_requested_again_and_does_not_fail(bench: Benc
 @pytest.mark.site(SITE)
 @pytest.mark.parametrize("change", NEWER, ids=["a newer version", "an unknown value"])
 def test_its_slice_is_over_at_once(bench: Bench, change: dict[str, Any]) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    bench.fetch_first_page()
     before = {lease.batch for lease, _ in bench.context.frontier.leases.all()}
     rewrite_reports(bench, change)
     manage(bench.crawl.id)

@@ -97,8 +97,7 @@ def test_what_resolves_to_a_private_address_later_is_not_requested(
 def test_links_and_redirects_of_an_added_page_are_no_further(bench: Bench, canary: Site) -> None:
     bench.site.pages["/b"] = page(f"{canary.url}/further")
     bench.site.pages["/moved"] = moved(f"{canary.url}/")
-    bench.start(hosts=(canary.host,))
-    bench.work()
+    bench.run(hosts=(canary.host,))
     whys(bench, f"{bench.site.url}/b", f"{bench.site.url}/moved")
     bench.work()
     assert canary.hits == {}
@@ -108,8 +107,7 @@ def test_links_and_redirects_of_an_added_page_are_no_further(bench: Bench, canar
 
 @pytest.mark.site({"/": page("/a"), "/a": page("/")})
 def test_nor_are_the_sitemaps_that_its_robots_txt_names(bench: Bench, canary: Site) -> None:
-    bench.start(hosts=(canary.host,), sitemaps=True, recursive=False)
-    bench.work()
+    bench.run(hosts=(canary.host,), sitemaps=True, recursive=False)
     before = canary.hits
     bench.site.pages["/robots.txt"] = f"Sitemap: {canary.url}/map.xml"
     bench.context.frontier.redis.flushall()  # robots.txt is requested again
@@ -147,8 +145,7 @@ def _waiting(bench: Bench) -> list[Any]:
 
 
 def test_a_page_that_a_superuser_names_too_is_requested_by_that_right(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     whys(bench, f"{bench.site.url}/b")
     assert row(f"{bench.site.url}/b").public_only
     whys(bench, f"{bench.site.url}/b", by=OPERATOR)
@@ -159,8 +156,7 @@ def test_a_page_that_a_superuser_names_too_is_requested_by_that_right(bench: Ben
 
 
 def test_pages_that_are_asked_for_again_keep_the_right_of_who_named_them(bench: Bench) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     whys(bench, f"{bench.site.url}/b")
     bench.work()
     ask_again(bench.crawl.id, Page.objects.values_list("id", flat=True))
@@ -172,8 +168,7 @@ def test_pages_that_are_asked_for_again_keep_the_right_of_who_named_them(bench: 
 
 
 def test_a_response_of_another_crawl_is_not_shown_instead(bench: Bench, canary: Site) -> None:
-    bench.start(response_ttl=600.0)
-    bench.work()
+    bench.run(response_ttl=600.0)
     bench.start(response_ttl=600.0)
     whys(bench, f"{bench.site.url}/a")
     bench.work()

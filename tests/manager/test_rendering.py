@@ -58,24 +58,27 @@ def work(bench: Bench, *, renders: bool = True) -> None:
             return
 
 
+def render(bench: Bench, path: str = "/", **options: object) -> None:
+    """A crawl with a browser worker."""
+    come()
+    bench.start(path, **options)
+    work(bench)
+
+
 def rendering_of(bench: Bench) -> dict[str, str]:
     rows = Page.objects.filter(crawl=bench.crawl).values_list("url", "lane_reason")
     return {url.removeprefix(bench.site.url): rendering for url, rendering in rows}
 
 
 def test_shells_are_rendered_and_other_pages_are_not(bench: Bench, browser: Browser) -> None:
-    come()
-    bench.start(render="auto")
-    work(bench)
+    render(bench, render="auto")
     assert bench.state() == "finished"
     assert rendering_of(bench) == {"/": "", "/text": "", "/shop": "root", "/cart": "root", "/hidden": ""}
     assert sorted(browser.rendered) == ["/cart", "/shop"]
 
 
 def test_always_renders_every_page_once(bench: Bench, browser: Browser) -> None:
-    come()
-    bench.start(render="always")
-    work(bench)
+    render(bench, render="always")
     assert bench.state() == "finished"
     assert set(rendering_of(bench).values()) == {"always"}
     assert sorted(browser.rendered) == ["/", "/cart", "/hidden", "/shop", "/text"]
@@ -101,34 +104,26 @@ def test_whether_time_is_virtual_is_a_setting(
     bench: Bench, browser: Browser, settings: LazySettings, clock: str, is_virtual: bool
 ) -> None:
     settings.CRAWLER_BROWSER_CLOCK = clock
-    come()
-    bench.start("/shop", render="auto")
-    work(bench)
+    render(bench, "/shop", render="auto")
     assert {choices.virtual_time for choices in browser.choices} == {is_virtual}
 
 
 @pytest.mark.site({"/": site.page("/file", "/gone"), "/file": Reply("x", headers={"Content-Type": "text/plain"})})
 def test_what_is_no_page_is_not_rendered(bench: Bench, browser: Browser) -> None:
-    come()
-    bench.start(render="always")
-    work(bench)
+    render(bench, render="always")
     assert rendering_of(bench) == {"/": "always", "/file": "", "/gone": ""}
     assert browser.rendered == ["/"]
 
 
 def test_a_page_that_could_not_be_read_in_the_browser_is_as_it_was_sent(bench: Bench, browser: Browser) -> None:
     browser.pages["/"] = Rendering(error="not complete after 15 seconds in the browser")
-    come()
-    bench.start(render="always")
-    work(bench)
+    render(bench, render="always")
     assert set(rendering_of(bench)) == {"/", "/shop", "/text", "/cart", "/hidden"}
     assert Page.objects.get(parent_id=None).error == "not complete after 15 seconds in the browser"
 
 
 def test_the_receipt_has_the_rendered_pages_and_all_requests(bench: Bench, browser: Browser) -> None:
-    come()
-    bench.start(render="auto", obey_robots=False)
-    work(bench)
+    render(bench, render="auto", obey_robots=False)
     receipt = receipt_of(bench.crawl)
     assert receipt["rendered"] == {"root": 2}
     assert {"name": "rendered in a browser", "number": "2", "tone": "more"} in receipt_rows(receipt)
@@ -143,9 +138,7 @@ def test_the_archive_of_a_rendered_page_has_what_it_loaded(
     heads = ExchangeHeads("GET /shop.js HTTP/1.1", (("Host", "x"),), "HTTP/1.1 200 OK", ())
     script = RecordedExchange(url=f"{bench.site.url}/shop.js", sent_at=9.0, heads=heads, body=b"write()")
     browser.pages["/"] = Rendering(html=b"<p>", recorded=(script,), resources=(Resource(script.url, "script", 200),))
-    come()
-    bench.start(render="always", keep=("warc",))
-    work(bench)
+    render(bench, render="always", keep=("warc",))
     page = Page.objects.select_related("facts", "load").get(crawl=bench.crawl, parent_id=None)
     records = ArchiveIterator(io.BytesIO(content_of(page.facts, "warc")))
     told = [(record.rec_type, record.rec_headers["WARC-Target-URI"]) for record in records]
@@ -158,23 +151,17 @@ def test_robots_txt_holds_for_requests_and_web_sockets_to_the_own_host(bench: Be
     bench.site.pages["/robots.txt"] = Reply("User-agent: *\nDisallow: /live", headers={"Content-Type": "text/plain"})
     host = bench.site.host
     browser.requests = [f"{scheme}://{host}/{path}" for scheme in ("http", "ws") for path in ("shop.js", "live")]
-    come()
-    bench.start("/text", render="always")
-    work(bench)
+    render(bench, "/text", render="always")
     assert list(browser.allowed.values()) == [True, False, True, False]
 
 
 def test_what_a_crawl_blocks_is_blocked_in_the_browser(bench: Bench, browser: Browser) -> None:
-    come()
-    bench.start(render="always", blocked_hosts=("*.ads.example",))
-    work(bench)
+    render(bench, render="always", blocked_hosts=("*.ads.example",))
     assert browser.choices[0].blocked_hosts == ("*.ads.example",)
 
 
 def test_images_are_not_loaded_for_pages_that_are_not_archived(bench: Bench, browser: Browser) -> None:
-    come()
-    bench.start(render="auto")
-    work(bench)
+    render(bench, render="auto")
     assert {(choices.records, choices.blocked_kinds) for choices in browser.choices} == {
         (False, ("image", "font", "media"))
     }
@@ -253,9 +240,7 @@ def test_after_redis_lost_its_data_shells_go_to_a_browser_at_once(bench: Bench, 
 
 def test_a_redirect_by_script_is_a_redirect(bench: Bench, browser: Browser) -> None:
     browser.pages["/shop"] = Rendering(redirect_to=f"{bench.site.url}/hidden", html=b"<p>Wait")
-    come()
-    bench.start("/shop", render="auto")
-    work(bench)
+    render(bench, "/shop", render="auto")
     page = Page.objects.get(url__endswith="/shop")
     assert (page.outcome, page.redirect_to) == (Outcome.REDIRECT, f"{bench.site.url}/hidden")
     assert Page.objects.get(url__endswith="/hidden").hops == 1
@@ -263,18 +248,14 @@ def test_a_redirect_by_script_is_a_redirect(bench: Bench, browser: Browser) -> N
 
 def test_addresses_given_to_the_history_are_links(bench: Bench, browser: Browser) -> None:
     browser.pages["/shop"] = Rendering(html=b"<p>Shop", links=(f"{bench.site.url}/hidden",))
-    come()
-    bench.start("/shop", render="auto")
-    work(bench)
+    render(bench, "/shop", render="auto")
     assert rendering_of(bench) == {"/shop": "root", "/hidden": ""}
 
 
 def test_a_page_whose_browser_crashed_is_tried_again(bench: Bench, browser: Browser) -> None:
     shown = iter([Crashed("the browser crashed"), site.page("/hidden")])
     browser.pages["/shop"] = lambda: next(shown)
-    come()
-    bench.start("/shop", render="auto")
-    work(bench)
+    render(bench, "/shop", render="auto")
     assert bench.state() == "running"
     Page.objects.filter(status=Page.OPEN).update(due_at=0)
     queues.connection().flushall()

@@ -65,8 +65,7 @@ def run(bench: Bench, **options: Any) -> Crawl:
     assert isinstance(bench.site, Validating)
     bench.site.requests.clear()
     bench.site.sent.clear()
-    bench.start(**options)
-    bench.work()
+    bench.run(**options)
     assert bench.state() == "finished"
     assert not Disagreement.objects.exists()
     return bench.crawl

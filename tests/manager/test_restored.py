@@ -99,8 +99,7 @@ def test_what_capabilities_know_of_lost_pages_is_deleted(bench: Bench) -> None:
 
 
 def test_a_database_that_is_not_replaced_is_left_alone(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     assert bench.state() == "finished"
     assert set(bench.site.hits.values()) == {1}
     assert NOTICED not in caplog.text
@@ -182,8 +181,7 @@ def test_a_crawl_that_finishes_again_is_announced_under_the_same_id(bench: Bench
 @pytest.mark.site(FAILING)
 def test_the_end_of_a_later_retry_is_another_event(bench: Bench) -> None:
     """The backup is from before the retry; afterwards a user retries once more."""
-    bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
-    bench.work()
+    bench.run(notify_webhooks=(f"{bench.site.url}/hook",))
     backup, ids = Backup(), set(Delivery.objects.values_list("id", flat=True))
     for _ in range(2):
         retry_failed(bench.crawl.id)

@@ -111,8 +111,7 @@ ROBOTS = Reply("User-agent: *\nDisallow: /\nAllow: /map.xml\nSitemap: /map.xml",
 
 @pytest.mark.site({"/robots.txt": ROBOTS, "/map.xml": Reply("<urlset><url><loc>/a</loc></url></urlset>")})
 def test_robots_txt_tells_its_sitemaps_although_it_forbids_the_page(bench: Bench) -> None:
-    crawl = bench.start(sitemaps=True)
-    bench.work()
+    crawl = bench.run(sitemaps=True)
     rows = {(row.kind, row.url.removeprefix(bench.site.url)): row.outcome for row in Page.objects.filter(crawl=crawl)}
     assert rows == {
         (PAGE, "/"): "robots",
@@ -125,9 +124,7 @@ def test_robots_txt_tells_its_sitemaps_although_it_forbids_the_page(bench: Bench
 
 @pytest.mark.site({"/": Reply(status=503), "/robots.txt": Reply("Sitemap: /map.xml"), "/map.xml": Reply("/x")})
 def test_robots_txt_tells_its_sitemaps_although_the_page_is_tried_again(bench: Bench) -> None:
-    crawl = bench.start(sitemaps=True)
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    crawl = bench.fetch_first_page(sitemaps=True)
     bench.work("crawl", at_most=1)
     assert Page.objects.filter(crawl=crawl, url=f"{bench.site.url}/map.xml").exists()
 
@@ -137,8 +134,7 @@ def test_robots_txt_tells_its_sitemaps_although_the_page_is_tried_again(bench: B
 def test_robots_txt_names_nothing_to_who_does_not_want_sitemaps_or_ignores_it(
     bench: Bench, options: dict[str, Any]
 ) -> None:
-    crawl = bench.start(**options)
-    bench.work()
+    crawl = bench.run(**options)
     assert not Page.objects.filter(crawl=crawl, url__endswith="/map.xml").exists()
 
 

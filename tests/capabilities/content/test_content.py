@@ -53,8 +53,7 @@ def grow_old(folder: Path) -> None:
 
 
 def test_each_form_of_a_page_is_where_its_row_says(bench: Bench) -> None:
-    bench.start(keep=OF_RESPONSES)
-    bench.work()
+    bench.run(keep=OF_RESPONSES)
     assert bench.state() == "finished"
     places = kept(bench)
     assert gzip.decompress(member(places["html"])).decode() == HOME
@@ -68,8 +67,7 @@ def test_an_archive_has_every_answer_and_keeping_one_changes_no_outcome(bench: B
     settings.CRAWLER_MAX_BODY_MB = 0.002  # the home page is smaller
     outcomes = []
     for keep in ((), OF_RESPONSES):
-        bench.start(keep=keep)
-        bench.work()
+        bench.run(keep=keep)
         outcomes.append(dict(Page.objects.filter(crawl=bench.crawl).values_list("url", "outcome")))
     assert outcomes[0] == outcomes[1]
     for path in ("/moved", "/gone", "/file.pdf"):
@@ -79,16 +77,14 @@ def test_an_archive_has_every_answer_and_keeping_one_changes_no_outcome(bench: B
 
 
 def test_a_crawl_that_keeps_nothing_writes_nothing(bench: Bench, folder: Path) -> None:
-    bench.start()
-    bench.work()
+    bench.run()
     assert kept(bench) == {}
     assert list(folder.iterdir()) == []
 
 
 def test_a_storage_that_is_away_costs_no_page(bench: Bench, folder: Path, settings: Any) -> None:
     kept_in(folder, settings, AWAY)
-    bench.start(keep=("html",))
-    bench.work()
+    bench.run(keep=("html",))
     assert bench.state() == "finished"
     assert Page.objects.filter(crawl=bench.crawl, outcome=Outcome.SUCCESS).count() == 4
     assert kept(bench) == {"html": "not kept: the storage could not be written to"}
@@ -127,8 +123,7 @@ def test_content_is_stored_before_its_result_is_reported(bench: Bench, folder: P
 
 
 def test_a_sweep_takes_what_nothing_refers_to_unless_it_was_saved_just_now(bench: Bench, folder: Path) -> None:
-    bench.start(keep=("html",))
-    bench.work()
+    bench.run(keep=("html",))
     loose = folder / str(bench.crawl.id) / "loose.html.gz"
     loose.write_bytes(b"")
     assert sweep(bench.crawl.id) == 0
@@ -139,8 +134,7 @@ def test_a_sweep_takes_what_nothing_refers_to_unless_it_was_saved_just_now(bench
 
 
 def test_deleting_a_crawl_deletes_its_content(bench: Bench, folder: Path) -> None:
-    bench.start(keep=("html", "warc"))
-    bench.work()
+    bench.run(keep=("html", "warc"))
     delete(bench.crawl.id)
     assert list(folder.iterdir()) == []
 
@@ -148,8 +142,7 @@ def test_deleting_a_crawl_deletes_its_content(bench: Bench, folder: Path) -> Non
 def test_a_deletion_while_the_storage_is_away_is_gone_on_with_once_it_is_back(
     bench: Bench, folder: Path, settings: Any
 ) -> None:
-    bench.start(keep=("html",))
-    bench.work()
+    bench.run(keep=("html",))
     kept_in(folder, settings, AWAY)
     with pytest.raises(ServiceDown, match="the storage is away"):
         delete(bench.crawl.id)

@@ -28,8 +28,7 @@ def found(bench: Bench, path: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 @pytest.mark.site(PAGES)
 def test_fields_stand_beside_each_page(bench: Bench) -> None:
-    bench.start(fields=RULES)
-    bench.work()
+    bench.run(fields=RULES)
     assert bench.state() == "finished"
     assert found(bench, "/a") == ({"heading": "A kettle", "price": 12.5}, {})
     assert found(bench, "/") == ({"heading": None, "price": None}, {})
@@ -39,8 +38,7 @@ def test_fields_stand_beside_each_page(bench: Bench) -> None:
 @pytest.mark.site(PAGES)
 def test_a_rule_may_be_written_in_xpath(bench: Bench) -> None:
     rules = (FieldRule(name="heading", xpath="//h1/text()"), FieldRule(name="price", xpath="//b", type="number"))
-    bench.start(fields=rules)
-    bench.work()
+    bench.run(fields=rules)
     assert found(bench, "/a") == ({"heading": "A kettle", "price": 12.5}, {})
 
 
@@ -50,8 +48,7 @@ def test_a_fault_of_ours_costs_no_page(bench: Bench, monkeypatch: pytest.MonkeyP
         raise ZeroDivisionError("a fault")
 
     monkeypatch.setattr(extractor, "extract", faulty)
-    bench.start(fields=RULES)
-    bench.work()
+    bench.run(fields=RULES)
     assert not Page.objects.exclude(outcome="2xx").exists()
     assert found(bench, "/a")[1] == dict.fromkeys(
         ("heading", "price"), "the page could not be read by the extraction rules"
@@ -61,8 +58,7 @@ def test_a_fault_of_ours_costs_no_page(bench: Bench, monkeypatch: pytest.MonkeyP
 @pytest.mark.site({"/": "<h1>Home</h1>"})
 def test_remembered_answers_are_used_by_crawls_with_the_same_rules_alone(bench: Bench) -> None:
     for rules in (RULES, RULES, RULES[:1], ()):
-        bench.start(fields=rules, response_ttl=600.0)
-        bench.work()
+        bench.run(fields=rules, response_ttl=600.0)
     assert bench.site.hits["/"] == 3
     last_with_both = Page.objects.filter(reused=True).get()
     assert PageFacts.objects.get(page_id=last_with_both.id).fields == {"heading": "Home", "price": None}

@@ -51,8 +51,7 @@ def hook(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Rememb
 
 
 def run(bench: Bench, **options: Any) -> None:
-    bench.start(**options)
-    bench.work()
+    bench.run(**options)
     deliver_what_is_left()
 
 

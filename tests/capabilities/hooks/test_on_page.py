@@ -44,8 +44,7 @@ def _quick(settings: Any) -> Iterator[None]:
 def run(bench: Bench, settings: Any, *hooks: type, **options: Any) -> dict[str, str]:
     """Path -> outcome, of a crawl with these hooks."""
     settings.CRAWLER_HOOKS = [name_of(hook) for hook in hooks]
-    bench.start(**options)
-    bench.work()
+    bench.run(**options)
     assert bench.state() == "finished"
     pages = Page.objects.filter(crawl=bench.crawl).values_list("url", "outcome")
     return {url.removeprefix(bench.site.url): outcome for url, outcome in pages}
