@@ -86,7 +86,8 @@ def test_a_worker_whose_redis_never_comes_ends_with_a_sentence(late: Late, comma
     assert last.startswith(f"{redis} is not ready after 2 s: Connection refused. Check that it runs")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @a_worker
 def test_a_worker_that_is_asked_to_end_while_it_waits_does_so_at_once(
     late: Late, command: tuple[str, ...], number: signal.Signals

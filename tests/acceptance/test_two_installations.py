@@ -38,7 +38,7 @@ def second(tmp_path: Path, stack: Stack) -> Iterator[Stack]:
         pytest.param(
             ("rq", "worker-pool", "-w", "crawler.worker.Worker", "crawl", "fetch", "-n", "2"), marks=pytest.mark.long
         ),
-        ("python", "manage.py", "rqworker", "crawl", "fetch"),
+        pytest.param(("python", "manage.py", "rqworker", "crawl", "fetch"), marks=pytest.mark.long),
         pytest.param(("python", "manage.py", "clock"), marks=pytest.mark.long),
         pytest.param(("python", "-m", "crawler.launch.crawl", "http://site.test/"), marks=pytest.mark.long),
         ("python", "manage.py", "crawl", "http://127.0.0.1:8/", "--allow-private"),

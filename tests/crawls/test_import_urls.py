@@ -192,12 +192,7 @@ def test_options_that_cannot_be_used_with_a_list_are_refused(options: CrawlOptio
         (b"", "urls.txt", None, "list"),
         (b"nothing\nof use\n", "urls.txt", None, "list"),
         (numbered(1), "urls.csv", ColumnChoice(url="page"), "list_column"),
-        (
-            gzip.compress(numbered(MANY), mtime=0)[:-20],
-            "urls.txt.gz",
-            None,
-            "list",
-        ),  # found out far behind its beginning
+        (gzip.compress(numbered(MANY), mtime=0)[:-20], "urls.txt.gz", None, "list"),  # far behind its beginning
     ],
 )
 def test_of_what_is_no_list_nothing_is_left(data: bytes, name: str, columns: ColumnChoice | None, field: str) -> None:

@@ -14,6 +14,8 @@ from tests.stops import stop_host
 
 BUSY = Reply("busy", status=429, headers={"Retry-After": "3600"})
 
+pytestmark = pytest.mark.site({"/": BUSY})
+
 
 def busy_once(path_before: int) -> Reply | str:
     return BUSY if path_before == 0 else page()
@@ -39,7 +41,6 @@ def test_a_crawl_that_was_to_wait_for_an_hour_goes_on_at_once(bench: Bench) -> N
     assert bench.site.hits["/"] == 2
 
 
-@pytest.mark.site({"/": BUSY})
 def test_it_is_noted_once_with_what_was_forgotten_and_repeating_it_changes_nothing(bench: Bench) -> None:
     stopped(bench)
     assert end_host_waits(bench.site.host).had_to_wait
@@ -49,7 +50,6 @@ def test_it_is_noted_once_with_what_was_forgotten_and_repeating_it_changes_nothi
     assert (entry.before["status"], entry.before["delay"] > 0) == (429, True)
 
 
-@pytest.mark.site({"/": BUSY})
 def test_a_paused_crawl_stays_paused(bench: Bench) -> None:
     stopped(bench)
     pause(bench.crawl.id)
@@ -66,7 +66,6 @@ def test_of_an_unknown_host_there_is_nothing_to_forget(real_redis: Redis) -> Non
     assert known_of("nowhere.test") is None
 
 
-@pytest.mark.site({"/": BUSY})
 def test_the_state_of_a_host_is_shown(bench: Bench) -> None:
     stopped(bench)
     known = known_of(bench.site.host)
@@ -78,7 +77,6 @@ def test_the_state_of_a_host_is_shown(bench: Bench) -> None:
     assert [file["status"] for file in known["robots"]] == [404]
 
 
-@pytest.mark.site({"/": BUSY})
 def test_a_crawl_has_pages_of_its_own_hosts_alone_and_none_once_it_is_over(bench: Bench) -> None:
     stopped(bench)
     assert has_pages_of(bench.crawl, bench.site.host)

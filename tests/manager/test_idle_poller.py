@@ -26,6 +26,8 @@ from tests.site import Reply, page
 
 WATCH = "watch over the running crawls"
 
+pytestmark = pytest.mark.site({"/": Reply("busy", status=503)})
+
 
 class GivenTime:
     """Sleeping moves the clock, and nothing else does."""
@@ -61,10 +63,6 @@ def leave_nothing_to_do(bench: Bench) -> None:
     queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
 
 
-BUSY = pytest.mark.site({"/": Reply("busy", status=503)})
-
-
-@BUSY
 def test_it_waits_its_time_and_leaves_a_successor(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
     bench.context.frontier.ready_queue.clear()
@@ -72,7 +70,6 @@ def test_it_waits_its_time_and_leaves_a_successor(bench: Bench, time: GivenTime)
     assert bench.jobs("fetch") == [WATCH]
 
 
-@BUSY
 def test_it_gives_way_to_a_fetch_job_at_once(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
     queues.connection().rpush("rq:queue:fetch", "some-job")
@@ -80,7 +77,6 @@ def test_it_gives_way_to_a_fetch_job_at_once(bench: Bench, time: GivenTime) -> N
     assert time.time == 0
 
 
-@BUSY
 def test_it_gives_way_to_a_tick_but_not_to_another_watch(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
     queues.send_poller()
@@ -89,7 +85,6 @@ def test_it_gives_way_to_a_tick_but_not_to_another_watch(bench: Bench, time: Giv
     assert watched(time) == "there is work to do"
 
 
-@BUSY
 def test_a_database_that_is_away_for_a_while_is_watched_until_it_is_back(
     bench: Bench, time: GivenTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +103,6 @@ def test_without_a_running_crawl_it_ends_at_once_and_sends_nothing(bench: Bench,
     assert bench.jobs("crawl") == bench.jobs("fetch") == []
 
 
-@BUSY
 def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
 
@@ -122,7 +116,6 @@ def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -
     assert time.time < MAX_POLL_S
 
 
-@BUSY
 def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
     frontier = bench.context.frontier
@@ -132,7 +125,6 @@ def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> No
     assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")
 
 
-@BUSY
 def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
     bench: Bench, time: GivenTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +142,6 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
     assert bench.jobs("fetch") == [WATCH]
 
 
-@BUSY
 def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at_the_crawls(
     bench: Bench, handlers_are_put_back: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,7 +201,6 @@ class TestWhatItCosts:
 
     SECONDS = 60
 
-    @BUSY
     @pytest.mark.parametrize("who", ["alone", "beside one who looks at the crawls"])
     def test_of_a_watch(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
         leave_nothing_to_do(bench)
