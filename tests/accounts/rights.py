@@ -197,7 +197,7 @@ class World:
         assert found <= seen, f"{name} reads of crawls {found - seen}: {text[:500]}"
         return response
 
-    def a_crawl(self, name: str) -> Crawl | None:
+    def a_crawl(self, name: str) -> Crawl:
         """Rather one that this user controls, and a shared one."""
         found = list(Crawl.objects.order_by("created_at"))
         controlled = [crawl for crawl in found if self.controls(name, crawl)]
@@ -205,7 +205,7 @@ class World:
         for some, chance in ((shared, 0.6), (controlled, 0.5)):
             if some and self.chance.random() < chance:
                 return self.chance.choice(some)
-        return self.chance.choice(found) if found else None
+        return self.chance.choice(found)
 
     def a_url(self, name: str, number: int) -> str:
         """Something to name for crawl `number`."""
@@ -236,12 +236,8 @@ class World:
         if self.flip():
             body["headers"] = [f"X-Key: key-of-{name}"]
         if self.flip():
-            self.said(
-                name,
-                self.api[name].post(
-                    "/crawls", {"start_urls": [url], "hosts": [self.site.host, self.inner.host], **body}
-                ),
-            )
+            body |= {"start_urls": [url], "hosts": [self.site.host, self.inner.host]}
+            self.said(name, self.api[name].post("/crawls", body))
         else:
             lines = f"{url}\n{self.inner.url if is_private else self.site.url}/c{number}/more\n".encode()
             if "headers" in body:
@@ -251,8 +247,6 @@ class World:
 
     def start_with_credentials_of_another(self, name: str) -> None:
         crawl = self.a_crawl(name)
-        if crawl is None:
-            return
         number = self.count = self.count + 1
         self.owners[number] = name
         body = {"start_urls": [f"{self.site.url}/c{number}/"], "same_credentials": str(crawl.id)}
@@ -260,8 +254,6 @@ class World:
 
     def add(self, name: str) -> None:
         crawl = self.a_crawl(name)
-        if crawl is None:
-            return
         number = min(numbers_of(crawl))
         urls = [self.a_url(name, number) for _ in range(3)]
         self.told.append(f"    to {crawl} of {crawl.owner}: {urls}")
@@ -276,16 +268,12 @@ class World:
 
     def again(self, name: str) -> None:
         crawl = self.a_crawl(name)
-        if crawl is None:
-            return
         path, body = self.chance.choice([("again", {"all": True}), ("retry-failed", None), ("traps/release", None)])
         response = self.said(name, self.api[name].post(f"/crawls/{crawl.id}/{path}", body))
         self.refused_unless(self.controls(name, crawl), response)
 
     def change(self, name: str) -> None:
         crawl = self.a_crawl(name)
-        if crawl is None:
-            return
         hook = f"{self.site.url if self.users[name].is_superuser else self.canary.url}/hook"
         body = self.chance.choice(
             [
@@ -300,16 +288,12 @@ class World:
 
     def move(self, name: str) -> None:
         crawl = self.a_crawl(name)
-        if crawl is None:
-            return
         verb = self.chance.choice(["pause", "resume", "resume", "finish", "cancel"])
         response = self.said(name, self.api[name].post(f"/crawls/{crawl.id}/{verb}"))
         self.refused_unless(self.controls(name, crawl), response)
 
     def share(self, name: str) -> None:
         crawl = self.a_crawl(name)
-        if crawl is None:
-            return
         user = User.objects.get(username=name)
         body = {"group": self.chance.choice([None, *self.groups]), "group_controls": True}
         response = self.said(name, self.api[name].post(f"/crawls/{crawl.id}/share", body))

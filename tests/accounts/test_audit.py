@@ -72,10 +72,8 @@ def test_a_deletion_that_is_requested_twice_is_recorded_once(
     crawl = a_crawl(root)
     for _ in range(2):
         begin_delete(crawl.id)
-    assert [one.act for one in AuditEntry.objects.filter(kind="crawl").order_by("pk")] == [
-        "crawl.cancelled",
-        "crawl.deleted",
-    ]
+    acts = AuditEntry.objects.filter(kind="crawl").order_by("pk").values_list("act", flat=True)
+    assert list(acts) == ["crawl.cancelled", "crawl.deleted"]
     assert entry("crawl.deleted").before == {"state": "running", "owner": "root", "discovered": 1}
 
 
@@ -168,10 +166,8 @@ def test_coming_in_and_going(ann: User, root: User) -> None:
     Client().post(make_link(""))
     invited = invite("bob@example.com")
     Client().post(link_for(invited, ""), {"new_password1": "correct horse", "new_password2": "correct horse"})
-    told = [
-        (one.act, one.actor, one.after) for one in AuditEntry.objects.filter(act__in=["login", "logout"]).order_by("pk")
-    ]
-    assert told == [
+    entries = AuditEntry.objects.filter(act__in=["login", "logout"]).order_by("pk")
+    assert list(entries.values_list("act", "actor", "after")) == [
         ("login", "ann", {"by": "password"}),
         ("logout", "ann", None),
         ("login", "root", {"by": "link"}),
@@ -283,12 +279,14 @@ def test_superusers_see_it_in_the_admin_and_cannot_change_it(root: User) -> None
     assert a_browser(helper).get("/admin/crawler/auditentry/").status_code == 403
 
 
-def test_the_command_shows_it(ann: User, real_redis: object) -> None:
-    def said(*options: str) -> str:
-        out = StringIO()
-        call_command("audit", *options, stdout=out)
-        return out.getvalue()
+def said(*options: str) -> str:
+    """What the command prints."""
+    out = StringIO()
+    call_command("audit", *options, stdout=out)
+    return out.getvalue()
 
+
+def test_the_command_shows_it(ann: User, real_redis: object) -> None:
     a_browser(ann).post(f"/crawls/{a_crawl(ann).id}/cancel")
     assert said().splitlines()[-1].endswith("crawl.cancelled       ann by web from 127.0.0.1  crawl example.com")
     [line] = said("--act", "crawl", "--who", "ann", "--json").splitlines()
@@ -297,20 +295,18 @@ def test_the_command_shows_it(ann: User, real_redis: object) -> None:
 
 
 def test_the_command_takes_a_crawl_as_the_others_do(ann: User, real_redis: object) -> None:
-    def said(about: str) -> list[str]:
-        out = StringIO()
-        call_command("audit", "--about", about, "--json", stdout=out)
-        return [json.loads(line)["id"] for line in out.getvalue().splitlines()]
+    def about(crawl: str) -> list[str]:
+        return [json.loads(line)["id"] for line in said("--about", crawl, "--json").splitlines()]
 
     older, newer = (str(a_crawl(ann).id) for _ in range(2))
     for crawl in (older, newer):
         a_browser(ann).post(f"/crawls/{crawl}/cancel")
     gone = "ffffffff-0000-4000-8000-000000000001"
     AuditEntry.objects.create(act="crawl.deleted", kind="crawl", key=gone, name="gone.test")
-    assert said("@last") == said(newer[:13]) == said(newer.upper()) == [newer]
-    assert said("example.com") == [older, newer]
-    assert said("https://example.com/") == [newer]
-    assert said("ffffffff-0000") == [gone], "a deleted crawl"
+    assert about("@last") == about(newer[:13]) == about(newer.upper()) == [newer]
+    assert about("example.com") == [older, newer]
+    assert about("https://example.com/") == [newer]
+    assert about("ffffffff-0000") == [gone], "a deleted crawl"
 
 
 def test_the_command_refuses_a_beginning_of_several_crawls(capsys: pytest.CaptureFixture[str]) -> None:
