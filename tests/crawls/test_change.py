@@ -91,12 +91,23 @@ def test_what_cannot_be_used_changes_nothing(bench: Bench, values: dict[str, Any
     assert not AuditEntry.objects.filter(act="crawl.changed").exists()
 
 
-def test_a_lower_page_limit_holds_for_what_waits_already(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("values", "ended", "limits"),
+    [
+        ({"max_pages": 5}, {"2xx": 5, "limit": 8}, {"pages": 8}),
+        ({"exclude": (r"/1\d?$",)}, {"2xx": 10, "excluded": 3}, {}),
+        ({"deadline": 0.001}, {"2xx": 1, "expired": 12}, {"deadline": 12}),
+    ],
+)
+def test_a_change_holds_for_what_waits_already(
+    bench: Bench, values: dict[str, Any], ended: dict[str, int], limits: dict[str, int]
+) -> None:
     first_pages_are_found(bench)
-    changed(bench, max_pages=5)
+    changed(bench, **values)
     finish(bench)
-    assert outcomes(bench) == {"2xx": 5, "limit": 8}
-    assert sum(bench.site.hits[path] for path in ("/", *LEAVES)) == 5
+    assert outcomes(bench) == ended
+    assert sum(bench.site.hits[path] for path in ("/", *LEAVES)) == ended["2xx"]
+    assert bench.crawl.limits == limits
 
 
 def test_a_lower_page_limit_closes_nothing_that_is_handed_out(bench: Bench) -> None:
@@ -138,27 +149,11 @@ def test_a_higher_page_limit_brings_closed_pages_back_only_on_demand(bench: Benc
     assert outcomes(bench) == {"2xx": 13}
 
 
-def test_open_pages_that_a_new_pattern_leaves_out_close_when_it_is_their_turn(bench: Bench) -> None:
-    first_pages_are_found(bench)
-    changed(bench, exclude=(r"/1\d?$",))
-    finish(bench)
-    assert outcomes(bench) == {"2xx": 10, "excluded": 3}
-    assert bench.site.hits["/1"] == bench.site.hits["/10"] == 0
-
-
 def test_a_start_url_is_never_left_out(bench: Bench) -> None:
     bench.start()
     changed(bench, include=("/nothing",))
     finish(bench)
     assert outcomes(bench) == {"2xx": 1}
-
-
-def test_a_deadline_counts_for_open_pages_too(bench: Bench) -> None:
-    first_pages_are_found(bench)
-    changed(bench, deadline=0.001)
-    finish(bench)
-    assert outcomes(bench) == {"2xx": 1, "expired": 12}
-    assert bench.crawl.limits == {"deadline": 12}
 
 
 def test_without_a_deadline_open_pages_have_no_end(bench: Bench) -> None:
