@@ -79,10 +79,16 @@ def the_lease(bench: Bench) -> Lease:
     return lease
 
 
+def begun(bench: Bench, *queue_names: str, **options: Any) -> None:
+    """The crawl has been started, and after it one job of each of these queues in turn."""
+    bench.start(**options)
+    for name in queue_names:
+        bench.work(name, at_most=1)
+
+
 def claimed(bench: Bench) -> Lease:
     """A fetch job has begun."""
-    bench.start()
-    bench.work("crawl", at_most=1)
+    begun(bench, "crawl")
     lease, frontier = the_lease(bench), bench.context.frontier
     assert frontier.leases.claim(lease.batch, lease.token, frontier.now(), "here:42")
     queues.connection().delete("rq:queue:fetch")
@@ -124,8 +130,7 @@ def test_a_crawl_that_no_manager_has_run_for_a_minute_says_so(bench: Bench, work
 
 
 def test_a_batch_handed_out_waits_for_a_free_worker(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
+    begun(bench, "crawl")
     found = told(bench)
     assert found["sentences"][0] == "1 batch with 1 page waits for a free worker (1 is running)."
     [batch] = found["batches"]
@@ -136,8 +141,7 @@ def test_a_batch_handed_out_waits_for_a_free_worker(bench: Bench, worker: Simple
 
 
 def test_a_batch_that_waits_long_is_not_lost(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
+    begun(bench, "crawl")
     later = context_later(bench, 60)
     recover_leases(later, later.frontier.leases.overdue(later.now()))
     assert "waits for a free worker" in answer(bench, 60)
@@ -165,8 +169,7 @@ def test_a_worker_that_stops_renewing_seems_to_have_died(bench: Bench, worker: S
 
 
 def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
+    begun(bench, "crawl")
     queues.connection().delete("rq:queue:fetch")
     assert "is just being started by a worker" in answer(bench)
     later = context_later(bench, JOB_CHECK_INTERVAL_S + 1)
@@ -177,9 +180,7 @@ def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench,
 
 
 def test_what_a_fetch_job_left_waits_to_be_taken_in(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
+    begun(bench, "crawl", "fetch")
     for seconds in (0, LEASE_TTL_S + 5):  # a job that has ended is not one that died, however long it waits
         found = told(bench, seconds)
         assert found["sentences"][0] == (
@@ -191,10 +192,7 @@ def test_what_a_fetch_job_left_waits_to_be_taken_in(bench: Bench, worker: Simple
 
 @pytest.mark.site(TREE)
 def test_a_host_that_rests_by_the_chosen_delay(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start(delay=60.0)
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)  # robots.txt has the first turn; the start page is handed back
-    bench.work("crawl", at_most=1)
+    begun(bench, "crawl", "fetch", "crawl", delay=60.0)  # robots.txt has the first turn; the start page is handed back
     found = told(bench)
     assert found["sentences"][0].startswith(f"It is waiting for {bench.site.host}, which may be asked again in ")
     assert found["sentences"][0].endswith("(the delay chosen for this crawl).")
@@ -205,9 +203,7 @@ def test_a_host_that_rests_by_the_chosen_delay(bench: Bench, worker: SimpleWorke
 
 @pytest.mark.site({**TREE, "/robots.txt": "User-agent: *\nCrawl-delay: 30"})
 def test_a_host_that_rests_by_its_robots_txt(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start()
-    for queue in ("crawl", "fetch", "crawl"):
-        bench.work(queue, at_most=1)
+    begun(bench, "crawl", "fetch", "crawl")
     found = told(bench)
     assert found["sentences"][0].endswith("(Crawl-delay).")
     [host] = found["hosts"]["shown"]
@@ -228,9 +224,7 @@ def test_a_host_that_another_crawl_has_just_asked_rests_as_well(bench: Bench, wo
 def test_the_server_asked_to_wait_and_no_connection_is_blamed(
     bench: Bench, worker: SimpleWorker, real_redis: Redis
 ) -> None:
-    bench.start()
-    for queue in ("crawl", "fetch", "crawl"):
-        bench.work(queue, at_most=1)
+    begun(bench, "crawl", "fetch", "crawl")
     stop_host(real_redis, bench.site.host, 120, bench.context.now(), status=503)
     found = told(bench)
     [host] = found["hosts"]["shown"]
@@ -244,10 +238,7 @@ def test_the_server_asked_to_wait_and_no_connection_is_blamed(
 
 @pytest.mark.site({"/": Reply("broken", status=500, headers={"Retry-After": "120"})})
 def test_a_page_that_failed_is_tried_again(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
-    bench.work("fetch", at_most=1)
-    bench.work("crawl", at_most=1)
+    begun(bench, "crawl", "fetch", "crawl")
     found = told(bench)
     assert f"It is waiting for {bench.site.host}, where a page that failed is tried again in" in found["sentences"][1]
     [open_page] = found["open"]["shown"]
@@ -333,17 +324,14 @@ def test_a_robots_txt_that_is_being_asked_for_is_told(bench: Bench, worker: Simp
 
 @pytest.mark.site({"/": page(), "/robots.txt": Reply("broken", status=500)})
 def test_a_robots_txt_that_could_not_be_had_is_asked_for_again(bench: Bench, worker: SimpleWorker) -> None:
-    bench.start()
-    for queue in ("crawl", "fetch", "crawl"):
-        bench.work(queue, at_most=1)
+    begun(bench, "crawl", "fetch", "crawl")
     first = answer(bench)
     assert first.startswith(f"It is waiting for {bench.site.host}, whose robots.txt is requested again in ")
     assert first.endswith("(robots.txt could not be fetched, so nothing may be fetched: it answered 500).")
 
 
 def test_a_paused_crawl_waits_for_a_person(bench: Bench) -> None:
-    bench.start()
-    bench.work("crawl", at_most=1)
+    begun(bench, "crawl")
     pause(bench.crawl.id)
     found = told(bench)
     assert found["sentences"][0] == "It is paused: no page is requested until a user resumes it."
@@ -352,9 +340,7 @@ def test_a_paused_crawl_waits_for_a_person(bench: Bench) -> None:
 
 @pytest.mark.site(TREE)
 def test_redis_was_emptied_while_pages_were_open(bench: Bench, real_redis: Redis) -> None:
-    bench.start()
-    for queue in ("crawl", "fetch", "crawl"):
-        bench.work(queue, at_most=1)
+    begun(bench, "crawl", "fetch", "crawl")
     real_redis.flushall()
     listed = SimpleWorker([Queue("crawl", connection=real_redis), Queue("fetch", connection=real_redis)])
     listed.register_birth()

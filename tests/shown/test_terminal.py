@@ -66,8 +66,7 @@ def test_every_command_is_here() -> None:
 
 
 def test_nothing_moves_the_cursor(crawl: Crawl, other: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.management.commands.links_to.parse_user_url", str)  # such a URL could not be asked for
-    monkeypatch.setattr("crawler.management.commands.page.parse_user_url", str)
+    monkeypatch.setattr("crawler.management.pages.parse_user_url", str)  # such a URL could not be asked for
     words = {"CRAWL": str(crawl.pk), "OTHER": str(other.pk)}
     words["PAGE"] = Page.objects.get(crawl=crawl, title=TEXTS["lines"]).url
     shown = set[str]()

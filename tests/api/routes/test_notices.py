@@ -60,6 +60,7 @@ def test_a_channel_is_added_once(by_ann: Caller) -> None:
         ({"transport": "pigeon"}, "transport"),
         ({"address": "nobody"}, "address"),
         ({"events": ["moon"]}, "events"),
+        ({"events": ["page"]}, "events"),
         ({"enabled": True}, "enabled"),
         ({"transport": "webhook", "address": "http://127.0.0.1/hook"}, "address"),
         ({"transport": "slack", "address": "sealed:x"}, "address"),

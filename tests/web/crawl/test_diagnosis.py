@@ -65,15 +65,6 @@ def test_programs_get_json(
     assert "no-store" in response["Cache-Control"]
 
 
-def test_without_redis_the_page_says_so_and_shows_the_table(as_ann: Client, ann: User) -> None:
-    crawl = a_crawl(ann)
-    an_open_page(crawl)
-    html = as_ann.get(path(crawl)).content.decode()
-    assert "Redis does not answer, so nothing is fetched." in html
-    assert "1 open page" in html
-    assert "Manager, workers and queues" not in html
-
-
 def test_of_a_crawl_that_is_over_there_is_little_to_say(as_ann: Client, ann: User) -> None:
     html = as_ann.get(path(a_finished_crawl(ann))).content.decode()
     assert "It is finished: no page is open." in html
