@@ -7,10 +7,10 @@ import pytest
 import redis
 
 from tests.sim.crawl import began_at, crawled, seconds_until_fetched, start_crawl, start_workers, summary
-from tests.sim.factories import TERMS, of_stars, star
+from tests.sim.factories import TERMS, of_stars
 from tests.sim.manners import violations
 from tests.sim.serving import free_port, serving
-from tests.sim.world import Robots, World
+from tests.sim.world import World
 from tests.stack import Stack
 
 WORKERS = 3
@@ -64,15 +64,3 @@ def fetched_in(crew: Stack, world: World, folder: Path) -> float:
     assert violations(log, world, TERMS) == []
     assert {request.host for request in log.requests} == set(range(len(world.hosts)))
     return seconds_until_fetched(log, hosts, began)
-
-
-@pytest.mark.long
-def test_two_crawls_of_one_host_keep_its_delay_together(crew: Stack, tmp_path: Path) -> None:
-    world = World((star(0, 12, robots=Robots.OPEN),), free_port())
-    with serving(world, tmp_path) as web:
-        crawls = [start_crawl(crew, world.start_urls(), TERMS, **STEADY) for _ in range(2)]
-        for crawl in crawls:
-            assert crew.wait_until_finished(crawl)["fetched"] == 12
-        log = web.log()
-    assert violations(log, world, TERMS) == []
-    assert len(log.requests) == 2 * 12 + 1
