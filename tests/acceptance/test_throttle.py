@@ -45,6 +45,7 @@ def numbered(pages: int, folder: str = "") -> list[str]:
     return [f"{folder}/{number}" for number in range(pages)]
 
 
+@pytest.mark.long
 def test_a_host_that_refuses_what_is_too_much_is_asked_for_less_and_loses_nothing(stack: Stack) -> None:
     with BusySite(numbered(60), seconds=0.15, most=2).serving() as site:
         stack.start_worker()

@@ -42,7 +42,7 @@ def fastest(web: WebProcess, path: str) -> float:
     return min(web.seconds_of(path) for _ in range(3))
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("path", ["/healthz", pytest.param("/readyz", marks=pytest.mark.long)])
 @pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_FORM, HALF_UPLOAD], ids=["nothing", "head", "form", "upload"])
 def test_health_checks_respond_under_200_half_sent_requests(web: WebProcess, sent: bytes, path: str) -> None:
     with web.held(200, sent):

@@ -42,7 +42,7 @@ pytestmark = [
 HAPPENINGS = 30  # in a story, at most; with the work between them a crawl of this site comes to its end or near it
 AFTERWARDS = 5  # happenings behind a death at a crash point
 JOBS_TO_THE_END = 400  # of a story in which little happens
-QUICK = ("disturbed", "limited", "scrapy", "everything", "collectors", "all and collectors", "governed")
+QUICK = ("disturbed", "limited", "everything", "all and collectors")
 """The varieties of which `bin/test` tells a story; the others have more of one kind of happening."""
 
 JOBS = (0, 0, 1, 2, 3, 5)  # that are run between two happenings

@@ -20,7 +20,7 @@ from tests.site import Reply, Site
 ENOUGH_S = 60.0  # for a page that comes to an end, on a machine that is busy
 LIMIT_S = 6.0  # of one that does not
 AT_MOST = 0.1  # of the browser's time, for pages that a server has written
-QUICK = {("/lazy/", "virtual"), ("/pushed/", "wall"), ("/moved-late/", "virtual"), ("react", "virtual")}
+QUICK = {("/lazy/", "virtual"), ("/pushed/", "wall"), ("/moved-late/", "virtual")}
 
 
 def on_both_clocks(names: Iterable[str]) -> list[object]:
