@@ -88,11 +88,8 @@ def test_other_programs_are_left_alone(project: Path) -> None:
     assert (modules.stdout, modules.stderr) == ("False\n", "")
 
 
-def test_an_environment_that_is_not_the_projects_is_left_alone(project: Path) -> None:
-    assert started(project, "rq", PYTHONPATH=str(ROOT)) == ["None"] * 4  # the modules of another project come first
-
-
-def test_in_the_folder_of_another_copy_of_the_project_it_is_left_alone(project: Path) -> None:
+def test_another_copy_of_the_project_is_left_alone(project: Path) -> None:
+    assert started(project, "rq", PYTHONPATH=str(ROOT)) == ["None"] * 4  # its modules come first
     assert started(project, "rq", folder=ROOT) == ["None"] * 4
 
 
