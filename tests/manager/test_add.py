@@ -1,6 +1,7 @@
 """Pages are added to a crawl, moved in its queue and asked for again; a crawl that was over finishes again properly."""
 
 import pytest
+from redis.exceptions import RedisError
 
 from crawler import clock
 from crawler.core.access.reach import OPERATOR
@@ -9,7 +10,7 @@ from crawler.core.pages.page_query import PagesQuery
 from crawler.core.pages.placement import Added, Placement, placed
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.counters import adds_up
-from crawler.crawls import reconcile
+from crawler.crawls import control, reconcile
 from crawler.crawls.control import cancel, pause, resume
 from crawler.manager import add as adding
 from crawler.manager.add import add, ask_again
@@ -244,6 +245,18 @@ def test_to_a_paused_crawl_pages_are_added_and_wait(bench: Bench) -> None:
     bench.work()
     assert bench.state() == "paused"
     resume(bench.crawl.id)
+    finish(bench)
+
+
+def test_pages_that_redis_is_not_told_of_are_left_to_reconcile(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object) -> None:
+        raise RedisError("gone")
+
+    bench.run()
+    with monkeypatch.context() as patch:
+        patch.setattr(control, "wake", refuse)
+        assert added(bench, "/new").added == 1
+    assert reconcile.scan().woken == 1
     finish(bench)
 
 
