@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERFACE 3 /* what `crawler.core.html.page_reader` expects */
+#define INTERFACE 3 /* what `crawler.core.html.scanned_page` expects */
 #define MAX_DEPTH 256 /* open elements */
 #define MAX_PAGE (1 << 24) /* bytes */
 #define MAX_WANTED 4 /* attributes of one element */

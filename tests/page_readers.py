@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crawler.core.html import charsets, scanned_page
-from crawler.core.html.links import extract
-from crawler.core.html.page_reader import read_page
+from crawler.core.html.links import extract, read_page
 from tests.compiled import extension, read_both
 
 TIMES = 5  # of which the least counts

@@ -9,7 +9,6 @@ from crawler.core.html import charsets, link_codec, links
 from crawler.core.html.document import MOST_TAGS, Document
 from crawler.core.html.links import LinksCut
 from crawler.core.html.page_metadata import HrefFault, HrefProblem, PageMetadata, directives_of
-from crawler.core.html.page_reader import read_page
 from crawler.core.pages.cache_policy import is_unchanged
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.protocol.messages import SITEMAP, PageResult, PageTask
@@ -108,7 +107,7 @@ def _page_of(html: bytes | Document | None, url: str, sketches: bool) -> links.P
         return links.NOTHING
     if isinstance(html, Document):
         return links.extract(html, url, sketches=sketches)
-    return read_page(html, url, sketches=sketches, compiled=conf.speedups())
+    return links.read_page(html, url, sketches=sketches, compiled=conf.speedups())
 
 
 def _redirect_error(fetched: FetchResult, redirect_to: str) -> str:

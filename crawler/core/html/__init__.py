@@ -5,7 +5,6 @@ nesting       whether its elements are nested in few levels
 charsets      its character encoding
 links         the links on it
 scanned_page  the page in one compiled pass, without a tree
-page_reader   which of the two reads a page
 link_codec    those links, packed for storage
 page_metadata title, description, headings, malformed links, directives to crawlers (robots, rel, canonical)
 simhash       near-duplicate detection

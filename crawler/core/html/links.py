@@ -25,7 +25,7 @@ from crawler.core.html.page_metadata import (
     problem_of,
     rel_of,
 )
-from crawler.core.html.scanned_page import ScannedElement, ScannedPage
+from crawler.core.html.scanned_page import ScannedElement, ScannedPage, scan
 from crawler.core.urls.normalise import linker, normalise
 
 MAX_LINKS = 20_000  # targets of one page; further ones are dropped
@@ -75,6 +75,14 @@ class PageContent:
 
 
 NOTHING = PageContent("", (), NO_OCCURRENCES, {}, (), page_metadata.NOTHING)
+
+
+def read_page(html: bytes, url: str, *, sketches: bool = False, compiled: bool = True) -> PageContent:
+    """What `extract` returns for this page, in UTF-8: by one compiled pass where that says the same as its tree. Not
+    `compiled`, the tree is always built."""
+    page = scan(html) if compiled and not sketches else None
+    content = read_scanned(page, url) if page is not None else None
+    return content or extract(html, url, sketches=sketches)
 
 
 def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -> PageContent:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from crawler.core.html import charsets, document, page_metadata, scanned_page
 from crawler.core.html.document import MAX_ATTRIBUTES, MAX_OPTIONS, MAX_TAGS, MOST_TAGS, NAMES_UNCHECKED_BELOW
-from crawler.core.html.links import MAX_LINKS, MAX_TEXT, MAX_TEXT_RATIO, MAX_TITLE, extract
+from crawler.core.html.links import MAX_LINKS, MAX_TEXT, MAX_TEXT_RATIO, MAX_TITLE, extract, read_page
 from crawler.core.html.nesting import MAX_NESTING
-from crawler.core.html.page_reader import read_page
 from crawler.core.html.scanned_page import ScannedPage
 from tests.compiled import ROOT, compiled, needs_it, read_both
 from tests.core.html.test_document import ENDS, TAGS
@@ -294,7 +293,7 @@ def test_without_the_extension_the_tree_is_read(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("options", [{"compiled": False}, {"sketches": True}])
 def test_it_is_not_used_where_it_does_not_help(options: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.core.html.page_reader.scan", lambda html: pytest.fail("it was scanned"))
+    monkeypatch.setattr("crawler.core.html.links.scan", lambda html: pytest.fail("it was scanned"))
     assert read_page(b"<a href=x>", URL, **options).links == ("http://example.com/a/x",)
 
 
