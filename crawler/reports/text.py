@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from crawler.core.options.events import Event
+from crawler.core.options.events import PREFIX, Event
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.protocol.completion import EndReason, Limit
 from crawler.core.text.controls import Surface
@@ -18,23 +18,8 @@ from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt_parts import lines_of
 from crawler.reports.slowdown_text import slowed_lines
 
-__all__ = [
-    "DASH",
-    "aligned",
-    "count",
-    "counted",
-    "duration",
-    "ended",
-    "list_read",
-    "outcome",
-    "progress_text",
-    "rate",
-    "receipt_table",
-    "run_time",
-    "size",
-    "start_trouble",
-    "tone",
-]
+__all__ = ["DASH", "count", "counted", "duration", "rate", "size"]
+"""Of `core.text.quantities`, for modules that import this one as `text`."""
 
 ENDED: dict[EndReason, str] = {
     EndReason.COMPLETE: "complete",
@@ -196,15 +181,7 @@ def _still_open(receipt: Mapping[str, Any]) -> int:
 
 # Notices as text, for mail, chat and the log of deliveries.
 
-EVENTS = {
-    Event.STARTED: "started",
-    Event.PAGE: "pages",
-    Event.PAUSED: "paused",
-    Event.FINISHED: "finished",
-    Event.FAILED: "failed",
-    Event.CANCELLED: "cancelled",
-    Event.TEST: "test",
-}
+EVENTS = {event: event.removeprefix(PREFIX) for event in Event} | {Event.PAGE: "pages"}
 """Each event in one word."""
 
 SENTENCES = {

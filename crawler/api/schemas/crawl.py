@@ -315,7 +315,7 @@ def state_change_example(action: Action) -> dict[str, Any]:
     return {"id": CRAWL_ID, "state": str(state), "moved": True, "message": action.done}
 
 
-WHY_EXAMPLE: dict[str, Any] = {
+WHY_EXAMPLE: dict[str, Any] = dict.fromkeys(Why.model_fields) | {
     "id": CRAWL_ID,
     "site": "example.com",
     "state": "running",
@@ -323,13 +323,6 @@ WHY_EXAMPLE: dict[str, Any] = {
     "sentences": ["2 pages are open: 1 host is to be asked again in 8 s."],
     "open": {"count": 2, "shown": []},
     "redis": {"answers": False, "error": "Redis does not answer."},
-    "workers": None,
-    "queues": None,
-    "manager": None,
-    "batches": None,
-    "robots": None,
-    "hosts": None,
-    "given_up": None,
     "ends": {"deadline_in": None, "next_expiry_in": None, "put_off_pages_close_in": None},
     "disagreements": {"count": 0, "newest": []},
 }

@@ -28,17 +28,19 @@ DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery
 
 
 def status_rows(statuses: dict[str, int]) -> list[Row]:
-    return [
-        {"name": code, "number": text.count(number), "tone": STATUS_TONES.get(code[0], Tone.NEUTRAL)}
-        for code, number in sorted(statuses.items())
-    ]
+    return [_row(code, text.count(number), _tone(code)) for code, number in sorted(statuses.items())]
 
 
 def skipped_rows(skipped: dict[str, int]) -> list[Row]:
-    return [
-        {"name": text.outcome(reason), "number": text.count(number), "tone": "calm"}
-        for reason, number in skipped.items()
-    ]
+    return [_row(text.outcome(reason), text.count(number), "calm") for reason, number in skipped.items()]
+
+
+def _row(name: str, number: str, tone: str) -> Row:
+    return {"name": name, "number": number, "tone": tone}
+
+
+def _tone(code: str) -> Tone:
+    return STATUS_TONES.get(code[0], Tone.NEUTRAL)
 
 
 def notice_rows(crawl: Crawl, *, in_full: bool) -> list[Row]:
@@ -54,16 +56,16 @@ def notice_rows(crawl: Crawl, *, in_full: bool) -> list[Row]:
     return rows if crawl.is_over else [*rows, *_planned(crawl, in_full=in_full)]
 
 
+def _notice_row(event: str, transport: str, address: str, state: str, tone: str, error: str = "") -> Row:
+    shown = {"event": event_word(event), "transport": transport, "address": address}
+    return {**shown, "state": state, "error": error, "tone": tone}
+
+
 def _delivery_row(delivery: Delivery, *, in_full: bool) -> Row:
-    tries = f" (try {delivery.attempts})" if delivery.attempts > 1 else ""
-    return {
-        "event": event_word(delivery.notice.event),
-        "transport": delivery.transport,
-        "address": address_shown(delivery, in_full=in_full),
-        "state": DELIVERIES[delivery.state] + tries,
-        "error": "" if delivery.state == Delivery.DELIVERED else error_shown(delivery, in_full=in_full),
-        "tone": DELIVERY_TONES[delivery.state],
-    }
+    state = DELIVERIES[delivery.state] + (f" (try {delivery.attempts})" if delivery.attempts > 1 else "")
+    error = "" if delivery.state == Delivery.DELIVERED else error_shown(delivery, in_full=in_full)
+    address, tone = address_shown(delivery, in_full=in_full), DELIVERY_TONES[delivery.state]
+    return _notice_row(delivery.notice.event, delivery.transport, address, state, tone, error)
 
 
 def _page_rows(crawl: Crawl) -> list[Row]:
@@ -72,33 +74,17 @@ def _page_rows(crawl: Crawl) -> list[Row]:
         return []
     of_pages = Delivery.to_receivers().filter(notice__crawl=crawl, notice__event=Event.PAGE)
     numbers = dict(of_pages.order_by().values_list("state").annotate(Count("id")))
+    counted = {state: text.counted(numbers[state], "notice") for state in DELIVERIES if numbers.get(state)}
     return [
-        {
-            "event": event_word(Event.PAGE),
-            "transport": webhook.KIND.name,
-            "address": text.counted(numbers[state], "notice"),
-            "state": DELIVERIES[state],
-            "error": "",
-            "tone": DELIVERY_TONES[state],
-        }
-        for state in DELIVERIES
-        if numbers.get(state)
+        _notice_row(Event.PAGE, webhook.KIND.name, notices, DELIVERIES[state], DELIVERY_TONES[state])
+        for state, notices in counted.items()
     ]
 
 
 def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
-    return [
-        {
-            "event": event_word(Event.FINISHED),
-            "transport": to.transport,
-            "address": stored_shown(to.transport, to.stored_address, in_full=in_full),
-            "state": "when it is finished",
-            "error": "",
-            "tone": "calm",
-        }
-        for to in receivers_of(crawl, Event.FINISHED)
-        if to.transport in CHANNELS
-    ]
+    planned = [to for to in receivers_of(crawl, Event.FINISHED) if to.transport in CHANNELS]
+    shown = ((to.transport, stored_shown(to.transport, to.stored_address, in_full=in_full)) for to in planned)
+    return [_notice_row(Event.FINISHED, *where, "when it is finished", "calm") for where in shown]
 
 
 def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
@@ -107,26 +93,26 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
     skipped = [(f"skipped: {text.outcome(reason)}", number) for reason, number in receipt["skipped"].items()]
     parts += skipped or [("skipped", 0)]
     parts += [("cancelled", receipt["cancelled"])]
-    return [
-        *({"name": name, "number": text.count(number), "tone": "part"} for name, number in parts),
-        {"name": "discovered", "number": text.count(receipt["discovered"]), "tone": "sum"},
-        *({"name": name, "number": number, "tone": "more"} for name, number in rows_of(receipt)),
-        *({"name": "slowed down", "number": line, "tone": "more"} for line in slowed_lines(receipt.get("slowed", ()))),
-        {"name": "requests", "number": text.count(receipt["requests"]), "tone": "more"},
-        {"name": "retries", "number": text.count(receipt["retries"]), "tone": "more"},
-        {"name": "bytes read", "number": text.size(receipt["bytes"]), "tone": "more"},
+    more = (
+        *rows_of(receipt),
+        *(("slowed down", line) for line in slowed_lines(receipt.get("slowed", ()))),
+        ("requests", text.count(receipt["requests"])),
+        ("retries", text.count(receipt["retries"])),
+        ("bytes read", text.size(receipt["bytes"])),
         *_times(receipt),
-        {"name": "ended", "number": text.ENDED[EndReason(receipt["ended"])], "tone": "more"},
+        ("ended", text.ENDED[EndReason(receipt["ended"])]),
+    )
+    return [
+        *(_row(name, text.count(number), "part") for name, number in parts),
+        _row("discovered", text.count(receipt["discovered"]), "sum"),
+        *(_row(name, number, "more") for name, number in more),
     ]
 
 
-def _times(receipt: dict[str, Any]) -> list[Row]:
+def _times(receipt: dict[str, Any]) -> list[tuple[str, str]]:
     """How long it ran; with pauses, also the time from its start to its end."""
     ran, elapsed = text.duration(receipt["seconds"]), text.duration(receipt["elapsed_seconds"])
-    rows = [{"name": "time it ran", "number": ran, "tone": "more"}]
-    if elapsed == ran:
-        return [{**rows[0], "name": "time"}]
-    return [*rows, {"name": "time with pauses", "number": elapsed, "tone": "more"}]
+    return [("time", ran)] if elapsed == ran else [("time it ran", ran), ("time with pauses", elapsed)]
 
 
 # Charts: pages per second, responses, depths and hosts.
@@ -180,9 +166,7 @@ def _again_in(crawl: Crawl, counted: Breakdown | None) -> str:
 def answer_bars(crawl: Crawl) -> list[Bar]:
     """HTTP statuses, then the outcomes without one."""
     tallies = crawl.tallies
-    numbers = [
-        (code, number, STATUS_TONES.get(code[0], Tone.NEUTRAL)) for code, number in sorted(tallies.statuses.items())
-    ]
+    numbers = [(code, number, _tone(code)) for code, number in sorted(tallies.statuses.items())]
     for value, number in sorted(tallies.outcomes.items()):
         outcome = Outcome(value)
         if outcome.category is not Category.FETCHED:

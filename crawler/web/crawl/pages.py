@@ -9,8 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
@@ -33,7 +31,6 @@ from crawler.storage.content.kept import content_of, ending_of, is_kept, media_t
 from crawler.storage.content.objects import ObjectMissing
 from crawler.web.crawl.control import LONGEST_ID, answered, page_ids
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
-from crawler.web.decorators import page as page_for_people
 from crawler.web.decorators import page_to_post, page_to_read
 from crawler.web.forms.sharing import is_locked
 from crawler.web.tables.paging import paged
@@ -42,9 +39,7 @@ from crawler.web.tables.rows import dead_letter_row, page_row, trap_row
 Fields = dict[str, Any]
 
 
-@never_cache
-@require_GET
-@page_for_people
+@page_to_read
 def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpResponse:
     """One page. `out` and `in` are the numbers of the shown parts of its lists of links, from 1 on."""
     crawl = visible_crawl(request, crawl_id)

@@ -39,7 +39,7 @@ from crawler.web.crawl.crawls import visible_crawl
 from crawler.web.decorators import page_to_read
 from crawler.web.forms.fields import select_of
 from crawler.web.forms.sharing import is_locked
-from crawler.web.tables.rows import KINDS, page_row
+from crawler.web.tables.rows import note, page_row
 
 SHOW_LABELS: dict[Show, str] = {
     Show.ALL: "All pages",
@@ -142,7 +142,7 @@ def rows(crawl: Crawl, query: PagesQuery, shown: TablePage) -> tuple[list[Head],
     return heads(query, columns), [
         {
             **page_row(page),
-            "note": _note(page),
+            "note": note(page),  # the title has a column of its own
             "cells": [_cell(column, page, facts.get(page.pk)) for column in columns],
         }
         for page in shown.pages
@@ -156,12 +156,6 @@ def _cell(column: TableColumn, page: Page, facts: PageFacts | None) -> dict[str,
         "is_number": column.is_number,
         "moment": page.fetched_at if column.is_time else None,
     }
-
-
-def _note(page: Page) -> str:
-    """Kind, error or redirect target, shown below the URL; the title has its own column."""
-    said = page.error or (f"→ {page.redirect_to}" if page.redirect_to else "")
-    return ": ".join(filter(None, [KINDS.get(page.kind), said]))
 
 
 def page_links(query: PagesQuery, shown: TablePage) -> dict[str, str]:

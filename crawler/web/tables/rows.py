@@ -35,7 +35,7 @@ def page_row(page: Page) -> Row:
         "meaning": text.outcome(page.outcome),
         "url": page.url,
         "href": href_of(page.url),
-        "note": ": ".join(filter(None, [KINDS.get(page.kind), page.error or _leads_to(page) or page.title])),
+        "note": note(page, page.title),
         "time": total_time(page),
         "size": size(page),
         "tone": text.tone(page.outcome),
@@ -47,8 +47,10 @@ def dead_letter_row(page: Page) -> Row:
     return {**page_row(page), "tries": "1 try" if page.attempts == 1 else f"{text.count(page.attempts)} tries"}
 
 
-def _leads_to(page: Page) -> str:
-    return f"→ {page.redirect_to}" if page.redirect_to else ""
+def note(page: Page, otherwise: str = "") -> str:
+    """Its kind, and its error or the target of its redirect."""
+    leads_to = f"→ {page.redirect_to}" if page.redirect_to else ""
+    return ": ".join(filter(None, [KINDS.get(page.kind), page.error or leads_to or otherwise]))
 
 
 def trap_row(caught: TrapReport) -> Row:
