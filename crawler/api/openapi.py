@@ -21,16 +21,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 JSON = "application/json"
 FORM = "multipart/form-data"
+A_CRAWL = "/{uuid:crawl_id}"
 CRAWL_ID = "0b7c1c1e-9a53-4b62-9d55-1f0a3f2f8a11"
 SCHEDULE_ID = "5e0c7f6e-2f0a-4f0e-8a53-3d1f3a1b2c3d"
 
 
 class Operations(Router):
-    """The operations of one kind: each has the id `kind_name`, its scope and its examples."""
+    """The operations of one kind: each has the id `kind_name`, its scope and its examples. Their paths are below
+    `below`."""
 
-    def __init__(self, kind: str, *, tag: str = "") -> None:
+    def __init__(self, kind: str, *, tag: str = "", below: str = "") -> None:
         super().__init__(tags=[tag or kind])
-        self.kind = kind
+        self.kind, self.below = kind, below
 
     def on(
         self,
@@ -58,7 +60,7 @@ class Operations(Router):
 
         def add(function: Function) -> Function:
             self.add_api_operation(
-                path,
+                self.below + path,
                 [method],
                 function,
                 operation_id=f"{self.kind}_{name or function.__name__}",

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, group_named
-from crawler.api.openapi import CRAWL_ID, Operations
+from crawler.api.openapi import A_CRAWL, CRAWL_ID, Operations
 from crawler.api.paging import RowId
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import StateChange, state_change_example
@@ -24,7 +24,7 @@ from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.models import Crawl
 from crawler.reports import text
 
-router = Operations("control", tag="crawls")
+router = Operations("control", tag="crawls", below=A_CRAWL)
 
 
 class Again(Schema):
@@ -64,17 +64,13 @@ def _operation_of(action: Action) -> Callable[[ApiRequest, UUID], dict[str, Any]
 
 
 for _action in ACTIONS.values():
-    router.on(
-        f"POST /{{uuid:crawl_id}}/{_action.name}",
-        _action.summary,
-        _action.scope,
-        StateChange,
-        state_change_example(_action),
-    )(_operation_of(_action))
+    _example = state_change_example(_action)
+    _add = router.on(f"POST /{_action.name}", _action.summary, _action.scope, StateChange, _example)
+    _add(_operation_of(_action))
 
 
 @router.on(
-    "POST /{uuid:crawl_id}/retry-failed",
+    "POST /retry-failed",
     "Send dead letters again",
     Scope.CRAWLS_WRITE,
     RetryResult,
@@ -88,7 +84,7 @@ def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -
 
 
 @router.on(
-    "POST /{uuid:crawl_id}/hosts/{host}/forget",
+    "POST /hosts/{host}/forget",
     "End the wait for a host",
     Scope.CRAWLS_WRITE,
     NotWaiting,
@@ -110,7 +106,7 @@ def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any
     return {"host": host, "had_to_wait": done.had_to_wait, "crawls": done.crawls, "message": reply.line}
 
 
-sharing_router = Operations("sharing", tag="crawls")
+sharing_router = Operations("sharing", tag="crawls", below=A_CRAWL)
 
 
 class Share(Schema):
@@ -144,7 +140,7 @@ class KeptCrawl(Schema):
 
 
 @sharing_router.on(
-    "POST /{uuid:crawl_id}/share",
+    "POST /share",
     "Share a crawl",
     Scope.CRAWLS_WRITE,
     SharingChange,
@@ -160,7 +156,7 @@ def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, A
 
 
 @sharing_router.on(
-    "POST /{uuid:crawl_id}/keep",
+    "POST /keep",
     "Keep a crawl",
     Scope.CRAWLS_WRITE,
     KeptCrawl,

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, page_named
-from crawler.api.openapi import Operations
+from crawler.api.openapi import A_CRAWL, Operations
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.fields import fields_of
@@ -35,7 +35,7 @@ PAGE_CONTENTS = {
     "application/pdf": {"example": "the page as a PDF"},
 }
 
-content_router = Operations("content", tag="pages")
+content_router = Operations("content", tag="pages", below=A_CRAWL)
 
 
 class Form(StrEnum):
@@ -50,10 +50,7 @@ class Form(StrEnum):
 
 
 @content_router.on(
-    "GET /{uuid:crawl_id}/pages/{page_id}/content/{form}",
-    "Get a page's content",
-    Scope.CRAWLS_READ,
-    content=PAGE_CONTENTS,
+    "GET /pages/{page_id}/content/{form}", "Get a page's content", Scope.CRAWLS_READ, content=PAGE_CONTENTS
 )
 def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form) -> HttpResponse:
     """`html`, `text` and `markdown` as plain text in UTF-8, `warc`, `screenshot` and `pdf` as they are. The crawl must
@@ -109,7 +106,7 @@ CONTENTS = {
 }
 """The response by format."""
 
-router = Operations("exports")
+router = Operations("exports", below=A_CRAWL)
 
 
 class Export(Schema):
@@ -135,14 +132,14 @@ EXAMPLE = {
 }
 
 
-@router.on("GET /{uuid:crawl_id}/exports", "List export formats", Scope.CRAWLS_READ, Exports, {"items": [EXAMPLE]})
+@router.on("GET /exports", "List export formats", Scope.CRAWLS_READ, Exports, {"items": [EXAMPLE]})
 def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The formats of this crawl, each with its address."""
     crawl = crawl_named(request, crawl_id)
     return {"items": [_shown(crawl, key, made) for key, made in formats_for(crawl).items()]}
 
 
-@router.on("GET /{uuid:crawl_id}/exports/{export_format}", "Export the pages", Scope.CRAWLS_READ, content=CONTENTS)
+@router.on("GET /exports/{export_format}", "Export the pages", Scope.CRAWLS_READ, content=CONTENTS)
 def get_export(
     request: ApiRequest,
     crawl_id: UUID,

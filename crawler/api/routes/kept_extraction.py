@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named
-from crawler.api.openapi import Operations
+from crawler.api.openapi import A_CRAWL, Operations
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.errors import ServiceDown
 from crawler.core.extraction.rules import FieldRule, rules_of
@@ -21,7 +21,7 @@ from crawler.crawls import kept_extraction
 from crawler.models import KeptExtraction
 from crawler.reports import text
 
-router = Operations("extraction")
+router = Operations("extraction", below=A_CRAWL)
 
 
 class ExtractionRules(Schema):
@@ -53,7 +53,7 @@ EXAMPLE = {
 
 
 @router.on(
-    "POST /{uuid:crawl_id}/extract",
+    "POST /extract",
     "Extract fields again",
     Scope.CRAWLS_WRITE,
     ExtractionProgress,
@@ -71,14 +71,7 @@ def begin(request: ApiRequest, crawl_id: UUID, body: ExtractionRules | None = No
     return _shown(begun)
 
 
-@router.on(
-    "GET /{uuid:crawl_id}/extract",
-    "Get how far that is",
-    Scope.CRAWLS_READ,
-    ExtractionProgress,
-    EXAMPLE,
-    name="get_kept",
-)
+@router.on("GET /extract", "Get how far that is", Scope.CRAWLS_READ, ExtractionProgress, EXAMPLE, name="get_kept")
 def progress(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Of the last extraction from kept HTML; zeros if there was none."""
     crawl = crawl_named(request, crawl_id)

@@ -13,7 +13,7 @@ from crawler.accounts.slow_calls import slow_call
 from crawler.api.callers import ApiRequest
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import channel_named, crawl_named, created, made_before, switched
-from crawler.api.openapi import Operations
+from crawler.api.openapi import A_CRAWL, Operations
 from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem
 from crawler.api.schemas import account as shapes
@@ -161,11 +161,11 @@ def _switch(request: ApiRequest, channel_id: UUID, *, on: bool) -> dict[str, Any
     return switched(channel, on=on, moved=switch_channel(channel.id, on=on))
 
 
-router = Operations("notices")
+router = Operations("notices", below=A_CRAWL)
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/notices",
+    "GET /notices",
     "List deliveries",
     Scope.CRAWLS_READ,
     shapes.Deliveries,
@@ -180,7 +180,7 @@ def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
 
 
 @router.on(
-    "POST /{uuid:crawl_id}/notices/{uuid:delivery_id}/again",
+    "POST /notices/{uuid:delivery_id}/again",
     "Send a notice again",
     Scope.CRAWLS_WRITE,
     shapes.SentAgain,

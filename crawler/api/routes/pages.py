@@ -11,7 +11,7 @@ from ninja import Query
 
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, page_named
-from crawler.api.openapi import Operations
+from crawler.api.openapi import A_CRAWL, Operations
 from crawler.api.paging import Cursor, Limit, by_id, by_order, by_position
 from crawler.api.routes.exports import TableFormat, contents_of
 from crawler.api.schemas import crawl as trap_schemas
@@ -33,10 +33,10 @@ from crawler.reports.page_detail import path_to, redirects_of
 PAGES_EXAMPLE = {"items": [shapes.EXAMPLE], "next": f"{ROOT}/.../pages?cursor=NDcxMQ"}
 
 
-router = Operations("pages")
+router = Operations("pages", below=A_CRAWL)
 
 
-@router.on("GET /{uuid:crawl_id}/pages", "List pages", Scope.CRAWLS_READ, shapes.PageList, PAGES_EXAMPLE)
+@router.on("GET /pages", "List pages", Scope.CRAWLS_READ, shapes.PageList, PAGES_EXAMPLE)
 def list_pages(
     request: ApiRequest,
     crawl_id: UUID,
@@ -50,7 +50,7 @@ def list_pages(
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/pages/exports/{export_format}",
+    "GET /pages/exports/{export_format}",
     "Export chosen pages",
     Scope.CRAWLS_READ,
     content=contents_of(KEYS, shapes.ROW_EXAMPLE),
@@ -67,7 +67,7 @@ def export_pages(
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/dead-letters",
+    "GET /dead-letters",
     "List dead letters",
     Scope.CRAWLS_READ,
     shapes.PageList,
@@ -79,7 +79,7 @@ def list_dead_letters(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/orphans",
+    "GET /orphans",
     "List orphans",
     Scope.CRAWLS_READ,
     shapes.PageList,
@@ -90,9 +90,7 @@ def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     return by_id(request, orphans(crawl_named(request, crawl_id)), cursor, limit, shapes.lines_of)
 
 
-@router.on(
-    "GET /{uuid:crawl_id}/pages/{page_id}", "Look at a page", Scope.CRAWLS_READ, shapes.PageDetail, shapes.WHOLE_EXAMPLE
-)
+@router.on("GET /pages/{page_id}", "Look at a page", Scope.CRAWLS_READ, shapes.PageDetail, shapes.WHOLE_EXAMPLE)
 def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
     """With headers and metadata."""
     page = page_named(crawl_named(request, crawl_id), page_id)
@@ -100,7 +98,7 @@ def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, 
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/pages/{page_id}/links-out",
+    "GET /pages/{page_id}/links-out",
     "List a page's links",
     Scope.CRAWLS_READ,
     shapes.LinksOut,
@@ -131,7 +129,7 @@ def list_links_out(
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/pages/{page_id}/links-in",
+    "GET /pages/{page_id}/links-in",
     "List links to a page",
     Scope.CRAWLS_READ,
     shapes.LinksIn,
@@ -151,7 +149,7 @@ def list_links_in(
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/pages/{page_id}/ways",
+    "GET /pages/{page_id}/ways",
     "See how a page was found",
     Scope.CRAWLS_READ,
     shapes.PagePaths,
@@ -182,15 +180,11 @@ def _with_target(link: link_codec.Link, target: Page | None) -> dict[str, Any]:
 
 MAX_TRAPS = 200  # in one response; a crawl with more needs other rules
 
-trap_router = Operations("traps")
+trap_router = Operations("traps", below=A_CRAWL)
 
 
 @trap_router.on(
-    "GET /{uuid:crawl_id}/traps",
-    "List traps",
-    Scope.CRAWLS_READ,
-    trap_schemas.Traps,
-    {"items": [trap_schemas.TRAP_EXAMPLE]},
+    "GET /traps", "List traps", Scope.CRAWLS_READ, trap_schemas.Traps, {"items": [trap_schemas.TRAP_EXAMPLE]}
 )
 def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Endless series of pages in quarantine, those with the most pages first; 200 at most."""
@@ -199,7 +193,7 @@ def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 
 @trap_router.on(
-    "POST /{uuid:crawl_id}/traps/release",
+    "POST /traps/release",
     "Release traps",
     Scope.CRAWLS_WRITE,
     trap_schemas.TrapRelease,

@@ -19,7 +19,7 @@ from crawler import clock
 from crawler.accounts.permissions import sees_addresses
 from crawler.api.callers import ApiRequest, recheck_caller
 from crawler.api.lookups import crawl_named, crawl_watched
-from crawler.api.openapi import Operations
+from crawler.api.openapi import A_CRAWL, Operations
 from crawler.api.problems import Problem
 from crawler.api.schemas import progress as shapes
 from crawler.api.schemas.crawl import Progress
@@ -52,15 +52,12 @@ event: finished
 data: {"state":"finished","discovered":120,"fetched":118,"failed":2}
 """
 
-event_router = Operations("events", tag="crawls")
+event_router = Operations("events", tag="crawls", below=A_CRAWL)
 _places = BoundedSemaphore(MAX_STREAMS)
 
 
 @event_router.on(
-    "GET /{uuid:crawl_id}/events",
-    "Follow a crawl",
-    Scope.CRAWLS_READ,
-    content={"text/event-stream": {"example": EXAMPLE}},
+    "GET /events", "Follow a crawl", Scope.CRAWLS_READ, content={"text/event-stream": {"example": EXAMPLE}}
 )
 def follow(request: ApiRequest, crawl_id: UUID) -> HttpResponseBase:
     """Server-sent events: `state` when it changes, `progress` in every second with a change, `finished` with the
@@ -137,23 +134,17 @@ def _seen(request: ApiRequest, crawl_id: UUID) -> ProgressState:
     )
 
 
-router = Operations("figures", tag="crawls")
+router = Operations("figures", tag="crawls", below=A_CRAWL)
 
 
-@router.on("GET /{uuid:crawl_id}/figures", "Get the figures", Scope.CRAWLS_READ, shapes.Figures, shapes.EXAMPLE)
+@router.on("GET /figures", "Get the figures", Scope.CRAWLS_READ, shapes.Figures, shapes.EXAMPLE)
 def get_figures(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """While a crawl runs, depths and hosts are counted at intervals; `counted_at` says when."""
     crawl = crawl_named(request, crawl_id)
     return shapes.figures_of(crawl, breakdown(crawl, clock.epoch_seconds()))
 
 
-@router.on(
-    "GET /{uuid:crawl_id}/queue",
-    "Get the figures of the queue",
-    Scope.CRAWLS_READ,
-    shapes.QueueShown,
-    shapes.QUEUE_EXAMPLE,
-)
+@router.on("GET /queue", "Get the figures of the queue", Scope.CRAWLS_READ, shapes.QueueShown, shapes.QUEUE_EXAMPLE)
 def get_queue(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Pages in and out a minute, dead letters, and the age of the oldest page that is due."""
     crawl = crawl_named(request, crawl_id)

@@ -13,7 +13,7 @@ from crawler import clock
 from crawler.accounts.permissions import namer
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named
-from crawler.api.openapi import Operations
+from crawler.api.openapi import A_CRAWL, Operations
 from crawler.api.paging import RowId
 from crawler.api.schemas.fields import fields_of
 from crawler.api.schemas.page import PageFilters
@@ -25,7 +25,7 @@ from crawler.manager.add import add, ask_again
 from crawler.models import Crawl
 from crawler.reports import adding
 
-router = Operations("queue", tag="crawls")
+router = Operations("queue", tag="crawls", below=A_CRAWL)
 
 
 class QueuePlacement(Schema):
@@ -126,7 +126,7 @@ ADDED_EXAMPLE = {
 
 
 @router.on(
-    "POST /{uuid:crawl_id}/urls",
+    "POST /urls",
     "Add pages",
     Scope.CRAWLS_WRITE,
     AddedPages,
@@ -146,7 +146,7 @@ def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str
 
 
 @router.on(
-    "POST /{uuid:crawl_id}/again",
+    "POST /again",
     "Request pages again",
     Scope.CRAWLS_WRITE,
     AskedPages,

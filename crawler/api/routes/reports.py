@@ -11,7 +11,7 @@ from ninja import Query
 from crawler.accounts.permissions import visible_crawls
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named
-from crawler.api.openapi import Operations
+from crawler.api.openapi import A_CRAWL, Operations
 from crawler.api.paging import Cursor, Limit
 from crawler.api.problems import Problem
 from crawler.api.routes.exports import TableFormat, contents_of, download
@@ -26,12 +26,10 @@ from crawler.reports.catalogue.report import Report, RowList
 from crawler.reports.comparison import CHANGES_BY_SLUG, Change, ChangedPages, changes_between
 from crawler.reports.graph import graph_of
 
-graph_router = Operations("graph", tag="crawls")
+graph_router = Operations("graph", tag="crawls", below=A_CRAWL)
 
 
-@graph_router.on(
-    "GET /{uuid:crawl_id}/graph", "Get the site graph", Scope.CRAWLS_READ, shapes.SiteGraph, shapes.GRAPH_EXAMPLE
-)
+@graph_router.on("GET /graph", "Get the site graph", Scope.CRAWLS_READ, shapes.SiteGraph, shapes.GRAPH_EXAMPLE)
 def get_graph(
     request: ApiRequest,
     crawl_id: UUID,
@@ -47,11 +45,11 @@ CONTENTS = contents_of(
     ("https://example.com/gone", "404", "https://example.com/", "Gone", ""),
 )
 
-router = Operations("reports")
+router = Operations("reports", below=A_CRAWL)
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/reports",
+    "GET /reports",
     "List reports",
     Scope.CRAWLS_READ,
     shapes.Reports,
@@ -65,9 +63,7 @@ def list_reports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return {"items": items, "is_counting": any(item["number"] is None and not item["lacking"] for item in items)}
 
 
-@router.on(
-    "GET /{uuid:crawl_id}/reports/{slug}", "Get a report", Scope.CRAWLS_READ, shapes.ReportWhole, shapes.REPORT_EXAMPLE
-)
+@router.on("GET /reports/{slug}", "Get a report", Scope.CRAWLS_READ, shapes.ReportWhole, shapes.REPORT_EXAMPLE)
 def get_report(
     request: ApiRequest, crawl_id: UUID, slug: str, cursor: Cursor = None, limit: Limit = 100
 ) -> dict[str, Any]:
@@ -80,11 +76,7 @@ def get_report(
 
 
 @router.on(
-    "GET /{uuid:crawl_id}/reports/{slug}/lines",
-    "Open a line of a report",
-    Scope.CRAWLS_READ,
-    shapes.ReportPart,
-    shapes.PART_EXAMPLE,
+    "GET /reports/{slug}/lines", "Open a line of a report", Scope.CRAWLS_READ, shapes.ReportPart, shapes.PART_EXAMPLE
 )
 def get_report_part(
     request: ApiRequest,
@@ -102,12 +94,7 @@ def get_report_part(
     return {"title": part.title, **table_of(request, part.columns, part.lines.__getitem__, cursor, limit)}
 
 
-@router.on(
-    "GET /{uuid:crawl_id}/reports/{slug}/exports/{export_format}",
-    "Export a report",
-    Scope.CRAWLS_READ,
-    content=CONTENTS,
-)
+@router.on("GET /reports/{slug}/exports/{export_format}", "Export a report", Scope.CRAWLS_READ, content=CONTENTS)
 def export_report(request: ApiRequest, crawl_id: UUID, slug: str, export_format: TableFormat) -> StreamingHttpResponse:
     """The whole report with the parts of its lines, streamed."""
     crawl, report = crawl_named(request, crawl_id), _named(slug)
@@ -126,15 +113,11 @@ COMPARISON_CONTENTS = contents_of(
     [column.name for column in CHANGES_BY_SLUG["gone"].columns], ("https://example.com/gone", "404", "Not found")
 )
 
-comparison_router = Operations("comparisons")
+comparison_router = Operations("comparisons", below=A_CRAWL)
 
 
 @comparison_router.on(
-    "GET /{uuid:crawl_id}/comparisons",
-    "List crawls to compare with",
-    Scope.CRAWLS_READ,
-    shapes.Comparable,
-    shapes.COMPARABLE_EXAMPLE,
+    "GET /comparisons", "List crawls to compare with", Scope.CRAWLS_READ, shapes.Comparable, shapes.COMPARABLE_EXAMPLE
 )
 def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The previous run first, then others with the same start URLs, newest first. Any other crawl can be compared,
@@ -144,7 +127,7 @@ def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 
 @comparison_router.on(
-    "GET /{uuid:crawl_id}/comparisons/{uuid:other_id}",
+    "GET /comparisons/{uuid:other_id}",
     "Compare two crawls",
     Scope.CRAWLS_READ,
     shapes.Comparison,
@@ -156,7 +139,7 @@ def get_comparison(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> dict[
 
 
 @comparison_router.on(
-    "GET /{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}",
+    "GET /comparisons/{uuid:other_id}/{change}",
     "List pages that differ",
     Scope.CRAWLS_READ,
     shapes.ChangeWhole,
@@ -173,7 +156,7 @@ def get_change(
 
 
 @comparison_router.on(
-    "GET /{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}/exports/{export_format}",
+    "GET /comparisons/{uuid:other_id}/{change}/exports/{export_format}",
     "Export pages that differ",
     Scope.CRAWLS_READ,
     content=COMPARISON_CONTENTS,
