@@ -19,7 +19,6 @@ from crawler.core.politeness import handover, host_rules
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.crawls.reconcile import reconcile, scan
 from crawler.crawls.start import start_crawl
-from crawler.fetcher import page_result
 from crawler.fetcher.loop import connection_pool, fetch
 from crawler.fetcher.session import MIN_WAITING_BATCHES, FetchSession
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
@@ -76,14 +75,14 @@ PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty"
 
 @pytest.mark.site(PAGES)
 def test_an_internal_error_costs_one_page_and_is_logged(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    read_page = page_result.read_page
+    read_page = links.read_page
 
     def faulty(html: bytes, url: str, **more: bool) -> links.PageContent:
         if url.endswith("/faulty"):
             raise ZeroDivisionError("a fault")
         return read_page(html, url, **more)
 
-    monkeypatch.setattr(page_result, "read_page", faulty)
+    monkeypatch.setattr(links, "read_page", faulty)
     bench.start()
     bench.work()
     assert bench.state() == "finished"
@@ -100,7 +99,7 @@ def test_a_line_about_a_fault_says_which_crawl_batch_and_page_it_is_about(
     def faulty(*args: Any) -> None:
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(page_result, "read_page", faulty)
+    monkeypatch.setattr(links, "read_page", faulty)
     batch = bench.handed_out()
     fetch(batch)
     (said,) = [record for record in caplog.records if record.exc_info]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from crawler.core.html import links
 from crawler.core.protocol.messages import SliceReport
-from crawler.fetcher import page_result
 from crawler.fetcher.loop import fetch
 from crawler.frontier import leases
 from crawler.models import Delivery, Page
@@ -174,14 +174,14 @@ def test_a_page_that_is_being_read_is_kept_however_long_it_takes(
     bench.start()
     bench.work(at_most=3)
     (batch,) = bench.batches()
-    read_page = page_result.read_page
+    read_page = links.read_page
 
     def slow(*page: Any, **more: Any) -> Any:
         stop.set()
         time.sleep(0.5)
         return read_page(*page, **more)
 
-    monkeypatch.setattr(page_result, "read_page", slow)
+    monkeypatch.setattr(links, "read_page", slow)
     quickly(lambda: fetch(batch))
     assert [result.http_status for report in bench.reports() for result in report.results] == [200]
 
