@@ -25,9 +25,7 @@ class Allowance(models.Model):
         null=True, blank=True, help_text="Empty = as CRAWLER_STORED_PAGES says, 0 = no limit."
     )
     stored_mb = models.PositiveIntegerField(
-        null=True,
-        blank=True,
-        help_text="Megabytes of kept content. Empty = as CRAWLER_STORED_MB says, 0 = no limit.",
+        null=True, blank=True, help_text="Megabytes of kept content. Empty = as CRAWLER_STORED_MB says, 0 = no limit."
     )
 
     def __str__(self) -> str:

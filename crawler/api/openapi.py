@@ -111,12 +111,7 @@ PROBLEM_EXAMPLE = {
     "status": 422,
     "detail": "Page limit must be 1 or more, not 0.",
     "errors": [
-        {
-            "field": "max_pages",
-            "in": "body",
-            "pointer": "#/max_pages",
-            "detail": "Page limit must be 1 or more, not 0.",
-        }
+        {"field": "max_pages", "in": "body", "pointer": "#/max_pages", "detail": "Page limit must be 1 or more, not 0."}
     ],
 }
 PROBLEMS = {

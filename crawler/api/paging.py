@@ -72,11 +72,7 @@ def by_position(
 
 
 def newest_first(
-    request: HttpRequest,
-    rows: QuerySet[Row],
-    cursor: str | None,
-    limit: int,
-    shown: Callable[[Row], Any],
+    request: HttpRequest, rows: QuerySet[Row], cursor: str | None, limit: int, shown: Callable[[Row], Any]
 ) -> dict[str, Any]:
     """Rows by `created_at`, whose ids are UUIDs. The cursor is the time of the last one, in microseconds, and its id as
     a number, because several rows can have the same time."""

@@ -41,11 +41,7 @@ class Problem(Exception):
 
 
 def problem(
-    status: int,
-    detail: str,
-    *,
-    errors: Sequence[Mapping[str, str]] = (),
-    headers: Mapping[str, str] | None = None,
+    status: int, detail: str, *, errors: Sequence[Mapping[str, str]] = (), headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     """The response. `success` and `error` are for clients of Firecrawl, which read nothing else."""
     body: dict[str, Any] = {

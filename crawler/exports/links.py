@@ -121,8 +121,7 @@ def lines(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[str]:
     """The header and one record a link, each ending with CR LF; with `externals` only links to other sites."""
     found = edges(crawl, **chosen)
     return table(
-        NAMES,
-        ((edge.source, edge.target, edge.text, edge.rel, _status(edge), edge.problem) for edge in found),
+        NAMES, ((edge.source, edge.target, edge.text, edge.rel, _status(edge), edge.problem) for edge in found)
     )
 
 

@@ -32,11 +32,7 @@ from crawler.core.politeness.host_rules import (
 from crawler.core.protocol import retries
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
-from crawler.core.protocol.holds import (
-    HoldReason,
-    hold_reason,
-    needs_person,
-)
+from crawler.core.protocol.holds import HoldReason, hold_reason, needs_person
 from crawler.core.protocol.lanes import SlotLane, base_lane, chosen_slot_lanes
 from crawler.core.text.quantities import duration
 from crawler.core.urls.normalise import origin_of, origins_of

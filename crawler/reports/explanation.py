@@ -10,12 +10,7 @@ from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import Facts, HandedOut, Hold, Manager
 from crawler.core.protocol.lanes import FETCH, Lane
 from crawler.core.text.quantities import count, counted, duration
-from crawler.reports.cause_text import (
-    hold_message,
-    paused_for,
-    wait_text,
-    waits_for,
-)
+from crawler.reports.cause_text import hold_message, paused_for, wait_text, waits_for
 
 JUST_STARTED_S = 10.0  # in which the first pages are handed out, unless something is wrong
 START_ONE = "start one in the project folder with bin/worker"

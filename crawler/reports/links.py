@@ -52,10 +52,7 @@ def _read_through(crawl: Crawl, key: bytes, after: int = 0) -> list[int]:
     found = "instr(keys, %s)" if connection.vendor == "sqlite" else "position(%s in keys)"
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl.id, connection)
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"{_LINKING} AND {found} > 0 ORDER BY page_id",
-            [crawl_id, after, key],
-        )
+        cursor.execute(f"{_LINKING} AND {found} > 0 ORDER BY page_id", [crawl_id, after, key])
         return [page for (page,) in cursor.fetchall()]
 
 

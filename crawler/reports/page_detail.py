@@ -254,11 +254,7 @@ def _of_sitemaps(sitemap: Mapping[str, Any]) -> Known:
     if not sitemap["listed"]:
         return [(label("in_sitemap"), "in none that was read")]
     linked = "yes" if sitemap["linked"] else "no: a sitemap alone leads here"
-    return [
-        (label("in_sitemap"), "yes"),
-        (label("lastmod"), sitemap["lastmod"] or UNKNOWN),
-        (label("linked"), linked),
-    ]
+    return [(label("in_sitemap"), "yes"), (label("lastmod"), sitemap["lastmod"] or UNKNOWN), (label("linked"), linked)]
 
 
 def said(report: Mapping[str, Any]) -> Known:

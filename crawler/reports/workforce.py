@@ -30,9 +30,7 @@ def workforce(since: float) -> Workforce:
     age = max(0.0, clock.epoch_seconds() - since)
     try:
         return Workforce(
-            live=live_workers(),
-            wanted=wanted_now(min(FRESH_S, age)),
-            is_autoscaled=has_autoscaler(queues.connection()),
+            live=live_workers(), wanted=wanted_now(min(FRESH_S, age)), is_autoscaled=has_autoscaler(queues.connection())
         )
     except (ServiceDown, RedisError):
         return Workforce(has_redis=False)

@@ -21,11 +21,7 @@ GALLERY = ("crawl-gallery", "Gallery")
 
 MAIN_PAGES = (("crawl-list", "Crawls"), ("schedule-list", "Schedules"), ("dead-letters", "Dead letters"))
 
-ACCOUNT_PAGES = (
-    ("account", "Account"),
-    ("token-list", "Tokens"),
-    ("channel-list", "Notifications"),
-)
+ACCOUNT_PAGES = (("account", "Account"), ("token-list", "Tokens"), ("channel-list", "Notifications"))
 
 
 @dataclass(frozen=True)

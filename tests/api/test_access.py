@@ -209,14 +209,7 @@ def somebody_else_by_now(browser: Client, ann: User) -> None:
     session.save()
 
 
-LOGIN_ENDS = [
-    logged_out,
-    shut_out,
-    given_another_password,
-    idle_for_too_long,
-    busy_for_too_long,
-    somebody_else_by_now,
-]
+LOGIN_ENDS = [logged_out, shut_out, given_another_password, idle_for_too_long, busy_for_too_long, somebody_else_by_now]
 
 
 @pytest.mark.parametrize("end", LOGIN_ENDS, ids=lambda end: end.__name__)

@@ -126,8 +126,7 @@ def test_a_batch_whose_worker_is_silent_stands_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "ends"),
-    [(HOST, ""), (STOPPED, "example.com"), (THROTTLED, "example.com"), (DELAYED, ""), (BUSY, "")],
+    ("host", "ends"), [(HOST, ""), (STOPPED, "example.com"), (THROTTLED, "example.com"), (DELAYED, ""), (BUSY, "")]
 )
 def test_a_user_may_end_the_wait_of_some_hosts(host: dict[str, Any], ends: str) -> None:
     [row] = rows("hosts", hosts={"waiting": 1, "shown": [host]})

@@ -11,14 +11,7 @@ from crawler.capabilities.browser.lanes import RENDER
 from crawler.capabilities.scrapy.lanes import SCRAPY
 from crawler.core.politeness.host_rules import ConnectionUse, HostWait, WaitReason
 from crawler.core.protocol.completion import State
-from crawler.core.protocol.diagnosis import (
-    LOCK_SILENT_AFTER_S,
-    Facts,
-    HandedOut,
-    Hold,
-    Manager,
-    SilentLock,
-)
+from crawler.core.protocol.diagnosis import LOCK_SILENT_AFTER_S, Facts, HandedOut, Hold, Manager, SilentLock
 from crawler.reports.explanation import explain
 from tests.text_files import listed
 

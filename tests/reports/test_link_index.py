@@ -43,9 +43,7 @@ def read_through(crawl: Crawl) -> list[list[int]]:
 
 
 def statements_of(crawl: Crawl, key: bytes) -> list[str]:
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         pages_with(crawl, key)
     return [query["sql"] for query in captured.captured_queries]
 

@@ -32,10 +32,7 @@ def test_each_link_is_told_with_its_page_and_its_words(crawl: Crawl) -> None:
     keep(make_page(crawl, f"{SITE}/"), {f"{SITE}/a": "A", BROKEN: "the old news"})
     keep(make_page(crawl, f"{SITE}/a"), {f"{SITE}/": "Home"})
     keep(make_page(crawl, f"{SITE}/b"), {BROKEN: ""}, **{BROKEN: "nofollow"})
-    assert inlinks(crawl, BROKEN) == [
-        Inlink(f"{SITE}/", "the old news", ""),
-        Inlink(f"{SITE}/b", "", "nofollow"),
-    ]
+    assert inlinks(crawl, BROKEN) == [Inlink(f"{SITE}/", "the old news", ""), Inlink(f"{SITE}/b", "", "nofollow")]
 
 
 def test_the_links_of_another_crawl_are_not_told(crawl: Crawl) -> None:

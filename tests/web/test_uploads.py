@@ -56,13 +56,7 @@ def uploads(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/login/", 413),
-        ("/crawls/", 413),
-        ("/api/v1/crawls/list", 401),
-        ("/nothing/", 404),
-    ],
+    ("path", "status"), [("/login/", 413), ("/crawls/", 413), ("/api/v1/crawls/list", 401), ("/nothing/", 404)]
 )
 def test_a_stranger_stores_nothing(web: WebProcess, temporary: Path, path: str, status: int) -> None:
     assert status_of_half_an_upload(web, path) == status

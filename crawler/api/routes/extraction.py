@@ -36,11 +36,7 @@ class PreviewResult(Schema):
 
 
 SENDS = {"try_url": "https://example.com/kettle", "fields": [{"name": "price", "selector": ".price", "type": "number"}]}
-EXAMPLE = {
-    "url": "https://example.com/kettle",
-    "trouble": "",
-    "fields": [{"name": "price", "value": 12.5, "note": ""}],
-}
+EXAMPLE = {"url": "https://example.com/kettle", "trouble": "", "fields": [{"name": "price", "value": 12.5, "note": ""}]}
 
 
 @router.on("POST /preview", "Try extraction rules", Scope.CRAWLS_WRITE, PreviewResult, EXAMPLE, sends=SENDS)

@@ -104,14 +104,7 @@ def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, 
     shapes.LinksOut,
     {
         "items": [
-            {
-                "url": "https://example.com/a",
-                "text": "A",
-                "rel": "",
-                "page": 4712,
-                "http_status": 404,
-                "outcome": "4xx",
-            }
+            {"url": "https://example.com/a", "text": "A", "rel": "", "page": 4712, "http_status": 404, "outcome": "4xx"}
         ],
         "next": None,
     },

@@ -35,11 +35,7 @@ class ScheduleStateChange(Schema):
 
 
 @router.on("GET", "List schedules", Scope.SCHEDULES_READ, shapes.Schedules, {"items": [shapes.EXAMPLE], "next": None})
-def list_schedules(
-    request: ApiRequest,
-    cursor: Cursor = None,
-    limit: Limit = 100,
-) -> dict[str, Any]:
+def list_schedules(request: ApiRequest, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
     """The schedules you may see, in the order of their creation."""
     schedules = visible_schedules(request.user).order_by("created_at", "pk")
     listed = by_position(request, lambda places: list(schedules[places]), cursor, limit)

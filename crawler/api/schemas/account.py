@@ -35,9 +35,7 @@ class ChannelInput(Schema):
 
     transport: Means = Field(description="The kind of channel.")
     address: str = Field(
-        "",
-        max_length=2000,
-        description=f"{ADDRESS_HELP} If it is left out, a channel keeps its address.",
+        "", max_length=2000, description=f"{ADDRESS_HELP} If it is left out, a channel keeps its address."
     )
     events: list[str] = Field(list(DEFAULT_EVENTS), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
     name: str = Field("", max_length=NAME_LENGTH, description="For yourself.")

@@ -124,13 +124,9 @@ def compared_entry_of(crawl: Crawl, other: Crawl, change: comparison.Change, num
     return fields_of(ChangeEntry, change, number=number, url=url)
 
 
-COMPARED_EXAMPLE: dict[str, Any] = {
-    "slug": "new",
-    "title": "New",
-    "about": "Pages that the earlier crawl did not know.",
-    "number": 1,
-    "url": f"{ROOT}/.../comparisons/.../new",
-}
+COMPARED_EXAMPLE = fields_of(
+    ChangeEntry, comparison.CHANGES_BY_SLUG["new"], number=1, url=f"{ROOT}/.../comparisons/.../new"
+)
 COMPARISON_EXAMPLE: dict[str, Any] = {
     "crawl": CRAWL_ID,
     "other": OTHER_ID,

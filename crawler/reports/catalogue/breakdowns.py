@@ -28,13 +28,7 @@ from crawler.storage.queries import site_pages
 
 OPEN, UNSAID = "open", "unsaid"  # parts of pages without an outcome, and without a type
 _BYTES = ReportColumn("bytes", "Bytes", CellType.BYTES)
-PAGE = (
-    page_column("url"),
-    RESPONSE,
-    page_column("title"),
-    page_column("elapsed_ms"),
-    page_column("bytes"),
-)
+PAGE = (page_column("url"), RESPONSE, page_column("title"), page_column("elapsed_ms"), page_column("bytes"))
 
 
 def part_of(crawl: Crawl, title: str, pages: QuerySet[Page]) -> RowDetail:

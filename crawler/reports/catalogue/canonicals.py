@@ -81,10 +81,6 @@ CANONICAL_CONFLICTS = Report(
     remedy="Let every copy name one page, which answers 200, may be indexed, and names itself or nothing.",
     praise="Every canonical address leads to a page that stands for itself.",
     noun="conflict",
-    columns=(
-        page_column("url"),
-        page_column("canonical"),
-        ReportColumn("conflict", "What is wrong"),
-    ),
+    columns=(page_column("url"), page_column("canonical"), ReportColumn("conflict", "What is wrong")),
     lines=_lines,
 )

@@ -36,12 +36,7 @@ _COMPARED = by_surface(command="--near-duplicates", page="“Find near-duplicate
 
 
 _GROUPS = (ReportColumn("first", "The first of them", CellType.URL), PAGES)
-_MEMBERS = (
-    page_column("url"),
-    page_column("title"),
-    page_column("words"),
-    page_column("canonical"),
-)
+_MEMBERS = (page_column("url"), page_column("title"), page_column("words"), page_column("canonical"))
 _WHOLE = (ReportColumn("group", "Like", CellType.URL), *_MEMBERS)
 _FIELDS = ("url", "title", "facts__words", "facts__canonical")
 

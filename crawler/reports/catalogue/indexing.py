@@ -52,11 +52,7 @@ _WHY = Case(
 IS_LEFT_OUT = Q(outcome__in=[*ERRORS, Outcome.REDIRECT, Outcome.ROBOTS]) | (
     Q(outcome__in=SUCCESSES) & (IS_NOINDEX | IS_CANONICAL_ELSEWHERE)
 )
-_PAGE = (
-    page_column("url"),
-    RESPONSE,
-    ReportColumn("note", "What is known"),
-)
+_PAGE = (page_column("url"), RESPONSE, ReportColumn("note", "What is known"))
 _WHOLE = (_PAGE[0], ReportColumn("why", "Why"), *_PAGE[1:])
 _FIELDS = ("url", "outcome", "http_status", "redirect_to", "error", "directives", "facts__canonical")
 

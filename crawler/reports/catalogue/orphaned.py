@@ -32,12 +32,7 @@ ORPHANS = Report(
     about="Pages that a sitemap names and no other page links to. Of a crawl with limits they are those it knows of.",
     remedy="Link to each from where a reader would look for it, or take it out of the sitemap.",
     praise="Every page in a sitemap is linked from another.",
-    columns=(
-        page_column("url"),
-        RESPONSE,
-        page_column("title"),
-        page_column("lastmod"),
-    ),
+    columns=(page_column("url"), RESPONSE, page_column("title"), page_column("lastmod")),
     lines=_lines,
     lacking=_lacking,
 )

@@ -124,11 +124,7 @@ urlpatterns = [
         views.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
-    path(
-        "password/reset/key/done/",
-        views.password_reset_from_key_done,
-        name="account_reset_password_from_key_done",
-    ),
+    path("password/reset/key/done/", views.password_reset_from_key_done, name="account_reset_password_from_key_done"),
     path("2fa/", include("allauth.mfa.urls")),
     path("3rdparty/", include("allauth.socialaccount.urls")),
     path("", include("allauth.socialaccount.providers.openid_connect.urls")),

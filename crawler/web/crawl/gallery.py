@@ -32,11 +32,7 @@ def crawl_gallery(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         noun="screenshot",
         rows_per_page=THUMBNAILS_PER_PAGE,
     )
-    context = {
-        "crawl": crawl,
-        "keeps": SCREENSHOT in crawl.chosen.keep,
-        "over": crawl.is_over,
-    }
+    context = {"crawl": crawl, "keeps": SCREENSHOT in crawl.chosen.keep, "over": crawl.is_over}
     return render(request, "crawler/gallery.html", context | found)
 
 

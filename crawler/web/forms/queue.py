@@ -44,10 +44,7 @@ class AddForm(forms.Form):
         help_text="10 is first, 0 is last.",
         error_messages={"invalid": "The priority must be a whole number from 0 (last) to 10 (first)."},
     )
-    again = forms.BooleanField(
-        label="Request those again that have their outcome",
-        required=False,
-    )
+    again = forms.BooleanField(label="Request those again that have their outcome", required=False)
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, label_suffix="", auto_id="add_%s")

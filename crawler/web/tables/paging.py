@@ -38,8 +38,4 @@ def paged(
 ) -> dict[str, Any]:
     """The context of a template with a list: the page, its rows as `shown` gives them, and the number of all rows."""
     found = page_of(request, rows, rows_per_page)
-    return {
-        "found": found,
-        "rows": [shown(row) for row in found],
-        "count": text.counted(found.paginator.count, noun),
-    }
+    return {"found": found, "rows": [shown(row) for row in found], "count": text.counted(found.paginator.count, noun)}

@@ -34,10 +34,7 @@ def test_the_page_with_the_most_comes_first(crawl: Crawl) -> None:
 
 def test_behind_a_line_are_the_messages_and_the_requests(crawl: Crawl) -> None:
     assert behind(crawl, "console-errors") == [("worse",)]
-    requests = [
-        (f"{SITE}/gone.js", "script", 404, ""),
-        (f"{SITE}/data", "fetch", None, "net::ERR_CONNECTION_RESET"),
-    ]
+    requests = [(f"{SITE}/gone.js", "script", 404, ""), (f"{SITE}/data", "fetch", None, "net::ERR_CONNECTION_RESET")]
     assert behind(crawl, "failed-requests") == requests
     assert rows(crawl, "failed-requests") == [(f"{SITE}/two", *request) for request in requests]
     assert rows(crawl, "console-errors") == [(f"{SITE}/one", "bad"), (f"{SITE}/two", "worse")]

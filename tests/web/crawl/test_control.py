@@ -127,11 +127,7 @@ def test_a_page_of_another_crawl_is_not_sent_again(as_ann: Client, ann: User, re
 
 @pytest.mark.parametrize(
     ("back", "where"),
-    [
-        ("2", "/crawls/{}/dead-letters/?page=2"),
-        ("", "/crawls/{}/"),
-        ("https://evil.example/", "/crawls/{}/"),
-    ],
+    [("2", "/crawls/{}/dead-letters/?page=2"), ("", "/crawls/{}/"), ("https://evil.example/", "/crawls/{}/")],
 )
 def test_sending_again_leads_back_to_where_the_button_was(
     as_ann: Client, ann: User, real_redis: object, back: str, where: str

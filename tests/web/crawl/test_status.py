@@ -166,8 +166,7 @@ def test_a_start_url_that_was_cancelled_is_no_trouble() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "settled"),
-    [(Delivery.PENDING, False), (Delivery.DELIVERED, True), (Delivery.GIVEN_UP, True)],
+    ("state", "settled"), [(Delivery.PENDING, False), (Delivery.DELIVERED, True), (Delivery.GIVEN_UP, True)]
 )
 def test_the_page_goes_on_until_every_notice_is_settled(state: str, settled: bool) -> None:
     crawl = a_finished_crawl()
