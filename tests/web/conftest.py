@@ -28,9 +28,20 @@ def root(db: None) -> User:
 
 
 @pytest.fixture
+def bob(db: None) -> User:
+    return a_person("bob")
+
+
+@pytest.fixture
 def as_ann(ann: User) -> Client:
     """A browser in which ann is logged in."""
     return a_browser(ann)
+
+
+@pytest.fixture
+def as_bob(bob: User) -> Client:
+    """A browser in which bob is logged in, who has no part in what is ann's unless a test shares it with him."""
+    return a_browser(bob)
 
 
 @pytest.fixture

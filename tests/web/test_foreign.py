@@ -10,6 +10,7 @@ from django.urls import get_resolver
 from crawler.accounts.login_links import invite, link_for
 from crawler.models import AuditEntry
 from crawler.web.account.login import make_link
+from tests.factories import a_browser
 from tests.routes import WEB
 from tests.web.test_access import address_of, people, shared
 
@@ -53,8 +54,7 @@ def test_nor_does_anybody_come_in_by_one(strict: Client, root: User, path: str) 
 
 def test_nothing_is_done_by_looking(people: dict[str, Any], shared: Any, real_redis: object) -> None:
     """A picture's address is asked for by GET: only doors that show something answer."""
-    browser = Client()
-    browser.force_login(people["root"])
+    browser = a_browser(people["root"])
     crawls, schedules = shared
     shows_its_form = "channel-change"
     for route in WEB:

@@ -8,6 +8,7 @@ from django_rq.urls import get_admin_urlpatterns
 from redis import ConnectionError
 
 from crawler.models import AuditEntry
+from tests.factories import a_browser
 
 ROOT = "/admin/django_rq/dashboard/"
 VALUES = {"<int:queue_index>": "0", "<int:scheduler_index>": "0", "<int:connection_index>": "0"}
@@ -22,9 +23,7 @@ def address(pattern: URLPattern) -> str:
 
 @pytest.fixture
 def helper(db: None) -> Client:
-    browser = Client()
-    browser.force_login(User.objects.create_user("helper", is_staff=True))
-    return browser
+    return a_browser(User.objects.create_user("helper", is_staff=True))
 
 
 ADDRESSES = sorted(address(pattern) for pattern in get_admin_urlpatterns())

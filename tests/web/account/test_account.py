@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler.storage import sql
-from tests.factories import a_crawl, a_group
+from tests.factories import a_browser, a_crawl, a_group
 
 
 def test_it_shows_who_one_is_and_what_one_may(as_ann: Client, ann: User, settings: Any) -> None:
@@ -43,8 +43,7 @@ def test_an_address_that_is_none_is_told(as_ann: Client, ann: User) -> None:
 
 
 def test_the_password_is_changed_by_who_knows_the_old_one(as_ann: Client, ann: User) -> None:
-    other = Client()
-    other.force_login(ann)
+    other = a_browser(ann)
     new = {"new_password1": "correct horse battery", "new_password2": "correct horse battery"}
     assert as_ann.post("/account/password/", {"old_password": "wrong", **new}).status_code == 200
     assert as_ann.post("/account/password/", {"old_password": "secret", **new})["Location"] == "/account/"
@@ -74,8 +73,7 @@ def test_who_came_in_by_a_link_sets_the_first_password(as_root: Client, root: Us
 
 
 def test_one_logs_out_everywhere(as_ann: Client, ann: User) -> None:
-    other = Client()
-    other.force_login(ann)
+    other = a_browser(ann)
     response = as_ann.post("/account/log-out-everywhere", follow=True)
     assert "You are logged out everywhere." in response.content.decode()
     assert [browser.get("/").status_code for browser in (as_ann, other)] == [302, 302]

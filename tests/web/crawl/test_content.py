@@ -16,7 +16,7 @@ from crawler.storage.content import warc
 from crawler.storage.content.objects import packed
 from crawler.storage.content.shelf import Shelf, named
 from tests.content_storages import kept_in
-from tests.factories import SITE, a_finished_crawl, a_page
+from tests.factories import SITE, a_browser, a_finished_crawl, a_page
 
 HTML = "<script>alert('Grüße')</script>".encode("latin-1")
 TYPES = {"screenshot": "image/webp", "pdf": "application/pdf"}
@@ -84,8 +84,7 @@ def test_an_archive_is_taken_away_as_it_is(as_ann: Client, page: Page) -> None:
 
 def test_other_forms_and_other_peoples_pages_are_not_there(as_ann: Client, page: Page, root: User) -> None:
     assert as_ann.get(url(page, "exe")).status_code == 404
-    stranger = Client()
-    stranger.force_login(User.objects.create_user("eve"))
+    stranger = a_browser(User.objects.create_user("eve"))
     assert [stranger.get(url(page, form)).status_code for form in FORMS] == [404] * len(FORMS)
     own = a_finished_crawl(User.objects.get(username="eve"))
     assert stranger.get(f"/crawls/{own.id}/pages/{page.id}/content/html").status_code == 404

@@ -111,14 +111,12 @@ def test_a_host_this_crawl_does_not_wait_for_is_left_alone(as_ann: Client, ann: 
     assert real_redis.hexists(keys.host("example.com"), "until")
 
 
-def test_who_may_only_look_gets_no_button(client: Client, ann: User, real_redis: Redis) -> None:
-    bob = a_person("bob")
+def test_who_may_only_look_gets_no_button(as_bob: Client, ann: User, bob: User, real_redis: Redis) -> None:
     crawl = a_waiting_crawl(ann, real_redis, group=a_group("readers", bob))
-    client.force_login(bob)
-    html = client.get(path(crawl)).content.decode()
+    html = as_bob.get(path(crawl)).content.decode()
     assert "asked to wait until" in html
     assert "forget" not in html
-    assert client.post(forget_path(crawl)).status_code == 403
+    assert as_bob.post(forget_path(crawl)).status_code == 403
     assert real_redis.hexists(keys.host("example.com"), "until")
 
 

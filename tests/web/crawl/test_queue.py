@@ -12,22 +12,10 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.protocol.completion import State
 from crawler.encryption import opened
 from crawler.models import Crawl, Page
-from tests.factories import SITE, a_crawl, a_crawl_that_logs_in, a_finished_crawl, a_group, a_page, a_person
+from tests.factories import SITE, a_crawl, a_crawl_that_logs_in, a_finished_crawl, a_group, a_page
 from tests.web.crawl.test_control import press, said
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
-
-
-@pytest.fixture
-def bob(db: None) -> User:
-    return a_person("bob")
-
-
-@pytest.fixture
-def as_bob(bob: User) -> Client:
-    browser = Client()
-    browser.force_login(bob)
-    return browser
 
 
 @pytest.fixture

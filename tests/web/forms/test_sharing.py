@@ -13,23 +13,14 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.encryption import seal
 from crawler.models import Crawl, Schedule
-from tests.factories import a_crawl, a_finished_crawl, a_group, a_page, a_person, an_allowance
+from tests.factories import a_crawl, a_finished_crawl, a_group, a_page, an_allowance
 
 START = {"start_urls": "http://127.0.0.1:8/", "allow_private": "on"}
 
 
 @pytest.fixture
-def editors(ann: User) -> Group:
-    return a_group("editors", ann)
-
-
-@pytest.fixture
-def as_bob(editors: Group) -> Client:
-    """A browser of somebody who is in ann's group."""
-    bob, browser = a_person("bob"), Client()
-    editors.user_set.add(bob)
-    browser.force_login(bob)
-    return browser
+def editors(ann: User, bob: User) -> Group:
+    return a_group("editors", ann, bob)
 
 
 def text_of(browser: Client, crawl: Crawl) -> str:
