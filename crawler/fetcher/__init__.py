@@ -1,6 +1,7 @@
 """The fetch job.
 
 loop           one fetch job: its batch, many hosts at a time
+job_work       what it does at the moment, as its batches see it
 schedule       slices that wait for a moment or a connection
 session        the batch: its lease, slices and reports
 slice          pages of one host, one after the other

@@ -22,9 +22,8 @@ from crawler.core.protocol.messages import Batch
 from crawler.crashpoints import crash_point
 from crawler.crawls.reconcile import reconcile
 from crawler.fetcher.job_signal import JobSignal
+from crawler.fetcher.job_work import JobWork, RecentWork
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
-from crawler.fetcher.result_buffer import recent
-from crawler.fetcher.schedule import SliceSchedule
 from crawler.fetcher.session import FetchSession
 from crawler.fetcher.slot_watch import SlotWatch
 from crawler.fetcher.summary import Summary
@@ -47,6 +46,8 @@ LINGER_S, LINGER_LOOK_S = 0.3, 0.01  # how long and how often a forked job with 
 connection_pool = ConnectionPool()
 """Connections this worker keeps between two slices, of one job or of two."""
 
+recent = RecentWork()
+
 
 def fetch(batch: Batch) -> dict[str, Any] | str:
     """Fetch a batch; returns a summary for the dashboard.
@@ -63,14 +64,15 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     see `work_stealing`.
     """
     memory_budget.limit_malloc()
-    session = FetchSession.claimed(batch, clock.epoch_seconds, connection_pool)
+    work = JobWork(recent)
+    session = FetchSession.claimed(batch, clock.epoch_seconds, connection_pool, work)
     if session is None:
         _reconcile()
         return "the batch is in other hands"
     crash_point("fetch: batch claimed")
     if queues.is_idle():
         wake(session.frontier, batch.site)
-    job = _Job(queues.stop_listener(), lane_of_batch(batch.id))
+    job = _Job(work, queues.stop_listener(), lane_of_batch(batch.id))
     job.add(session)
     try:
         with Heartbeat(job.renew) as heartbeat, SlotWatch(job.abort_invalid):
@@ -93,21 +95,18 @@ def _reconcile() -> None:
 
 
 class _Job:
-    """The slices of one or more batches, in one thread. A slice waits in the schedule, or is worked on in a task of the
-    event loop."""
+    """The slices of one or more batches, in one thread. A slice is worked on in a task of the event loop."""
 
-    def __init__(self, is_stopping: Callable[[], bool], lane: Lane) -> None:
-        self._is_stopping, self._lane = is_stopping, lane
-        self._sessions: list[FetchSession] = []  # those at work; a job may last for minutes
+    def __init__(self, work: JobWork, is_stopping: Callable[[], bool], lane: Lane) -> None:
+        self._work, self._is_stopping, self._lane = work, is_stopping, lane
+        self._sessions, self._schedule = work.sessions, work.schedule
         self._summary = Summary()  # of those that are over
-        self._schedule = SliceSchedule()
         self._loop = EventLoop()
         self._places, self._max_batches = conf.worker_connections(), conf.worker_batches() or math.inf
         self._has_slots = isinstance(lane, SlotLane)
         if isinstance(lane, SlotLane):  # a batch of few pages of one host takes a slot
             self._places = self._max_batches = lane.slots()
         self._grace_s = conf.page_grace_seconds()
-        self._running = 0  # slices worked on
         self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
         self._began = time.monotonic()
         self._is_forked = queues.is_forked()
@@ -119,9 +118,6 @@ class _Job:
 
     def add(self, session: FetchSession) -> None:
         self._sessions.append(session)
-        session.is_working_on = self._is_working_on
-        session.on_slot = self._schedule.note_free_slot
-        session.result_buffer.load = lambda: (self._running, len(self._schedule))
         for number in range(len(session.slices)):
             self._schedule.add(0.0, session, number)
 
@@ -163,11 +159,8 @@ class _Job:
         now = time.monotonic()
         since, waited = self._idle_noted
         if now - since >= IDLE_INTERVAL_S:
-            recent.idle = (self._loop.waited - waited) / (now - since)
+            self._work.recent.idle = (self._loop.waited - waited) / (now - since)
             self._idle_noted = now, self._loop.waited
-
-    def _is_working_on(self, host: str) -> bool:
-        return any(part.host == host and part.slot.is_held for session in self._sessions for part in session.slices)
 
     def _is_hungry(self) -> bool:
         """See `core.politeness.handover`."""
@@ -179,7 +172,7 @@ class _Job:
             self._look_at = min(self._look_at, time.monotonic() + PROMPT_S)
 
     def _goes_on(self, stealer: WorkStealer) -> bool:
-        if self._schedule or self._running or stealer.is_busy():
+        if self._schedule or self._work.running or stealer.is_busy():
             self._idle_since = None
             return True
         return self._is_forked and self._finds_more(stealer)
@@ -203,7 +196,7 @@ class _Job:
 
     def _claim(self, batch: Batch) -> None:
         """Add a batch that was taken out of the queue, unless it is in other hands."""
-        session = FetchSession.claimed(batch, clock.epoch_seconds, connection_pool)
+        session = FetchSession.claimed(batch, clock.epoch_seconds, connection_pool, self._work)
         if session is not None:
             self.add(session)
             if self._has_room():
@@ -212,7 +205,7 @@ class _Job:
     def _has_room(self) -> bool:
         """Whether the slices of another batch find connections."""
         most = max(self._places * 3 // 4, self._places - MAX_SLICES_PER_BATCH)
-        return len(self._schedule) + self._running <= most and len(self._sessions) < self._max_batches
+        return len(self._schedule) + self._work.running <= most and len(self._sessions) < self._max_batches
 
     def _release_on_shutdown(self) -> Phase:
         """On shutdown, end the slices that wait, and later also abort the requests under way. What has ended is
@@ -242,7 +235,7 @@ class _Job:
         has_time = time.monotonic() - self._began < MAX_STEALING_S and not self._lane.should_recycle()
         has_room = len(self._sessions) < self._max_batches if self._has_slots else self._has_room()
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
-        wants_batch = has_time and has_room and bool(self._schedule or self._running)
+        wants_batch = has_time and has_room and bool(self._schedule or self._work.running)
         free = int(self._max_batches) - len(self._sessions) if self._has_slots else 1
         is_hungry = self._is_hungry()
         if is_hungry:
@@ -251,20 +244,20 @@ class _Job:
             self._claim(batch)
 
     def _begin_steps(self, is_cut_off: Callable[[], bool]) -> None:
-        while self._running < self._places and (first := self._schedule.first()):
+        while self._work.running < self._places and (first := self._schedule.first()):
             moment, session, number = first
             late = session.now() - moment
             if late < 0:
                 return
             self._lateness = max(self._lateness, late if moment else 0.0)
             self._schedule.remove(session, number)
-            self._running += 1
+            self._work.running += 1
             self._loop.spawn(partial(self._step, session, number, is_cut_off))
 
     def _wait_s(self) -> float:
         """Seconds until something is due that no task waits for."""
         waits = [self._look_at - time.monotonic()]
-        if self._running < self._places and (first := self._schedule.first()):
+        if self._work.running < self._places and (first := self._schedule.first()):
             moment, session, _ = first
             waits.append(moment - session.now())
         return max(0.0, min(waits))
@@ -276,7 +269,7 @@ class _Job:
         except RedisError as error:  # what was found by now is left once Redis is back; the rest is handed back
             log.warning("batch %s ends early, because Redis does not answer: %s", session.id, error, extra=session.ids)
             moment = None
-        self._running -= 1
+        self._work.running -= 1
         if moment is None:
             self._end_slice(session, number)
         else:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
 from crawler import logs
-from crawler.core.politeness.handover import is_hungry, is_slow, report_wait
+from crawler.core.politeness.handover import report_wait
 from crawler.core.protocol.lanes import SlotLane, lane_of_batch
 from crawler.core.protocol.messages import SLOT_LANE_VERSION, USUAL_VERSION, Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
+from crawler.fetcher.job_work import JobWork
 from crawler.storage.content.shelf import Shelf, lacks_room, named
 
 FLUSH_INTERVAL_S = 1.0
@@ -26,37 +26,26 @@ SLOWER, FASTER = 0.2, 0.5  # of the recent response time that the last response 
 FLUSH_CHARACTERS = 4_000_000  # of link URLs; a page has up to half as many
 
 
-@dataclass
-class RecentWork:
-    """Of this worker: a batch is taken for one like those before it until it has responses."""
-
-    seconds: float = 0.0  # response time
-    idle: float = 1.0  # part of the time in which it did nothing
-
-
-recent = RecentWork()
-
-
 class ResultBuffer:
-    """`push_reports` hands reports to the manager. Content that is to be kept comes with
-    the results and is put on the shelf; it is in the storage before a result that refers to it is left. When there is
-    no room for it `on_full` is called, and the results without it are not left: their pages are asked for again."""
+    """`push_reports` hands reports to the manager. Content that is to be kept comes with the results and is put on the
+    shelf; it is in the storage before a result that refers to it is left. When there is no room for it `on_full` is
+    called, and the results without it are not left: their pages are asked for again."""
 
     def __init__(
         self,
         batch: Batch,
+        job: JobWork,
         push_reports: Callable[[Sequence[SliceReport]], object],
         on_full: Callable[[], object] = lambda: None,
     ) -> None:
-        self._batch, self._push_reports, self._on_full = batch, push_reports, on_full
+        self._batch, self._job, self._push_reports, self._on_full = batch, job, push_reports, on_full
         self._shelf = Shelf(batch.crawl, batch.id) if batch.policy.keep else None
         self._min_interval = FLUSH_CONTENT_INTERVAL_S if self._shelf is not None else 0.0
         self._has_slot = isinstance(lane_of_batch(batch.id), SlotLane)
         self._results: dict[int, list[PageResult]] = {number: [] for number in range(len(batch.slices))}
         self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
         self._flushed_at = time.monotonic()
-        self.load: Callable[[], tuple[int, int]] = lambda: (0, 0)  # slices of its job: worked on, and waiting
-        self._seconds = recent.seconds
+        self._seconds = job.recent.seconds
         self.outcomes: Counter[str] = Counter()
         self.links = 0  # found, new or not
         self.first_links: list[str] = []
@@ -84,17 +73,17 @@ class ResultBuffer:
 
     @property
     def is_of_slow_hosts(self) -> bool:
-        return is_slow(self._seconds, recent.idle)
+        return self._job.is_slow(self._seconds)
 
     @property
     def is_awaited(self) -> bool:
         """Whether its job is hungry, see `core.politeness.handover`."""
-        return is_hungry(self._seconds, recent.idle, *self.load())
+        return self._job.is_hungry(self._seconds)
 
     def _note(self, seconds: float) -> None:
         share = SLOWER if seconds > self._seconds else FASTER
         self._seconds += (seconds - self._seconds) * (share if self._seconds else 1.0)
-        recent.seconds = self._seconds
+        self._job.recent.seconds = self._seconds
 
     def _count(self, result: PageResult) -> None:
         found = result.links or tuple(entry.url for entry in result.entries)
@@ -115,7 +104,7 @@ class ResultBuffer:
             return
         interval = FLUSH_INTERVAL_S
         if self.is_awaited:
-            interval = min(interval, report_wait(self._seconds, self.load()[1], has_ended=bool(self._ended)))
+            interval = min(interval, report_wait(self._seconds, len(self._job.schedule), has_ended=bool(self._ended)))
         if age >= interval or (has_many and age >= FLUSH_ENDED_AFTER_S):
             self.flush()
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from itertools import count
+from typing import TYPE_CHECKING
 
-from crawler.fetcher.session import FetchSession
+if TYPE_CHECKING:
+    from crawler.fetcher.session import FetchSession
 
 FOLLOW_S = 0.5  # after the first slice that waits for a slot of a host, the others try again
 
-WaitingSlice = tuple[FetchSession, int]
+WaitingSlice = tuple["FetchSession", int]
 """A slice: its session, and its number there."""
 
 

@@ -18,6 +18,7 @@ from crawler.core.protocol.messages import Batch, PageTask, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import note_shortage, retry_on_outage
 from crawler.fetcher.host_slot import HostSlot
+from crawler.fetcher.job_work import JobWork
 from crawler.fetcher.pool import ConnectionPool
 from crawler.fetcher.result_buffer import ResultBuffer
 from crawler.fetcher.robots_check import cache_for
@@ -43,30 +44,27 @@ MAX_BATCH_S = 20.0  # no page is begun after this; the rest of the batch is hand
 class FetchSession:
     """The batch must have been claimed, see `claimed`."""
 
-    def __init__(self, batch: Batch, frontier: Frontier, now: Clock, pool: ConnectionPool) -> None:
-        self.id, self.now, self.batch, self.frontier = batch.id, now, batch, frontier
+    def __init__(self, batch: Batch, frontier: Frontier, now: Clock, pool: ConnectionPool, job: JobWork) -> None:
+        self.id, self.now, self.batch, self.frontier, self.job = batch.id, now, batch, frontier, job
         self.pool = pool.for_crawl(batch.crawl)
         self.robots_cache = cache_for(frontier.redis, batch.crawl, batch.policy)
-        self.result_buffer = ResultBuffer(
-            batch, self._push_reports, on_full=partial(note_shortage, Shortage.STORAGE_FULL)
-        )
+        on_full = partial(note_shortage, Shortage.STORAGE_FULL)
+        self.result_buffer = ResultBuffer(batch, job, self._push_reports, on_full=on_full)
         self.guard = guard_of(batch.policy.private_hosts)
         self.proxy_health = ProxyHealth(frontier.redis, frontier.keys, now)
         self.shared: dict[str, Any] = {}  # see `page_step.SliceContext`
-        self.on_slot: Callable[[str], object] = lambda host: None  # called when a slice that waited for a slot has one
-        self.is_working_on: Callable[[str], bool] = lambda host: False  # whether its job fetches from the host
         self._lost, self._deadline = False, time.monotonic() + MAX_BATCH_S
         self.slices = [SliceRun(self, number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))
 
     @classmethod
-    def claimed(cls, batch: Batch, now: Clock, pool: ConnectionPool) -> FetchSession | None:
+    def claimed(cls, batch: Batch, now: Clock, pool: ConnectionPool, job: JobWork) -> FetchSession | None:
         """None when another job has claimed the batch, or its lease is gone."""
         frontier = Frontier(queues.connection(), batch.crawl, collector=collector_of(batch.id))
         crash_point("fetch: begun")
         if not frontier.leases.claim(batch.id, batch.token, frontier.now(), this_process()):
             return None
-        return cls(batch, frontier, now, pool)
+        return cls(batch, frontier, now, pool, job)
 
     @property
     def is_over(self) -> bool:

@@ -71,11 +71,11 @@ class SliceRun:
                 return None
             self._has_begun = self._begin()
             if not self._has_begun:
-                if self._session.is_working_on(self.host):  # then this job will have a free slot
+                if self._session.job.is_working_on(self.host):  # then this job will have a free slot
                     self._waiting_since = None
                 return self._wait_or_end(self._now() + SLOT_POLL_S, give_up_at=self._now() + SLOT_BUSY_DELAY_S)
             if self._waiting_since is not None:  # then there may be another free slot: the throttle allows more
-                self._session.on_slot(self.host)
+                self._session.job.schedule.note_free_slot(self.host)
             self._waiting_since = None
             self._check_unresponsive(self._unresponsive_hosts.get(self._part.host))
         while self._place < len(self._part.pages) and may_go_on():

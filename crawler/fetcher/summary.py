@@ -14,8 +14,8 @@ MAX_CRAWLS_SHOWN = 4  # a job may work on batches of several
 
 
 class Summary:
-    """RQ keeps it for a minute, so it says what was done and where the links
-    went; the links themselves travel in the results list (rule R3)."""
+    """RQ keeps it for a minute, so it says what was done and where the links went; the links themselves travel in the
+    results list (rule R3)."""
 
     def __init__(self) -> None:
         self._outcomes = Counter[str]()

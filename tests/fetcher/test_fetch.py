@@ -19,7 +19,8 @@ from crawler.core.politeness import handover, host_rules
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
 from crawler.crawls.reconcile import reconcile, scan
 from crawler.crawls.start import start_crawl
-from crawler.fetcher.loop import connection_pool, fetch
+from crawler.fetcher.job_work import JobWork
+from crawler.fetcher.loop import connection_pool, fetch, recent
 from crawler.fetcher.session import MIN_WAITING_BATCHES, FetchSession
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
@@ -345,7 +346,7 @@ def test_a_job_with_free_connections_asks_for_more_while_many_hosts_wait(bench: 
     urls = [f"http://127.0.0.{host + 1}/" for host in range(hosts)]
     bench.crawl = start_crawl(urls, CrawlOptions(), allow_private=True)
     bench.work("crawl", at_most=1)
-    session = FetchSession.claimed(bench.batches()[0], bench.context.now, connection_pool)
+    session = FetchSession.claimed(bench.batches()[0], bench.context.now, connection_pool, JobWork(recent))
     assert session is not None
     assert bench.jobs("crawl") == []
     session.wake_for_more()

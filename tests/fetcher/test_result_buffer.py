@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.fetch_policy import FetchPolicy
 from crawler.core.protocol.messages import Batch, PageResult, PageTask, SitemapEntry, Slice, SliceReport
 from crawler.fetcher import result_buffer
+from crawler.fetcher.job_work import JobWork, RecentWork
 from crawler.fetcher.result_buffer import FLUSH_CHARACTERS, ResultBuffer
 
 POLICY = FetchPolicy(user_agent="x", obey_robots=True, delay=0.0, concurrency=1, private_hosts=(), max_body_bytes=1000)
@@ -30,7 +32,7 @@ def test_much_is_left_at_once_and_little_later(more: dict[str, Any]) -> None:
     def leave(reports: Sequence[SliceReport]) -> None:
         left.append([result.id for report in reports for result in report.results])
 
-    reporter = ResultBuffer(BATCH, leave)
+    reporter = ResultBuffer(BATCH, JobWork(RecentWork()), leave)
     reporter.add(0, found(0, **more))
     assert left == []
     reporter.add(0, found(1, **more))
@@ -46,7 +48,7 @@ def test_a_page_that_has_a_slot_is_left_at_once() -> None:
     def leave(reports: Sequence[SliceReport]) -> None:
         left.append([result.id for report in reports for result in report.results])
 
-    reporter = ResultBuffer(msgspec.structs.replace(BATCH, id="render-1"), leave)
+    reporter = ResultBuffer(msgspec.structs.replace(BATCH, id="render-1"), JobWork(RecentWork()), leave)
     reporter.add(0, found(0))
     reporter.add(0, found(1))
     assert left == [[0], [1]]
@@ -59,10 +61,12 @@ def test_an_ended_slice_of_a_slow_host_is_left_at_once_if_nothing_follows(
     left: list[SliceReport] = []
     now = SimpleNamespace(monotonic=lambda: 0.0)
     monkeypatch.setattr(result_buffer, "time", now)
-    monkeypatch.setattr(result_buffer, "recent", result_buffer.RecentWork())
-    buffer = ResultBuffer(BATCH, left.extend)
+    job = JobWork(RecentWork())
+    job.running = 4
+    for number in range(waiting):
+        job.schedule.add(0.0, Mock(), number)
+    buffer = ResultBuffer(BATCH, job, left.extend)
     now.monotonic = lambda: 0.03
-    buffer.load = lambda: (4, waiting)
     buffer.add(0, found(0, http_status=200, elapsed_ms=elapsed_ms))
     assert left == []
     buffer.end(0, 0.0, 0)
