@@ -53,8 +53,9 @@ def watch() -> str:
 def extract_kept(crawl_id: str) -> str:
     """Extract fields from some more of a crawl's kept HTML."""
     from crawler.crawls.kept_extraction import job
+    from crawler.fetcher.xpath.evaluator import evaluate
 
-    return job(UUID(crawl_id))
+    return job(UUID(crawl_id), evaluate)
 
 
 @of_this_installation

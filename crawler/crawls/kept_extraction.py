@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import msgspec
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
-from rq.timeouts import BaseTimeoutException
 
 from crawler import clock
 from crawler.accounts import audit
@@ -47,6 +47,9 @@ from crawler.storage import fields, queries
 from crawler.storage.content.kept import content_by
 from crawler.storage.content.objects import ObjectMissing, Reader
 from crawler.storage.fields import ExtractedFields
+
+if TYPE_CHECKING:
+    from crawler.core.extraction.xpath import Evaluate  # it loads BeautifulSoup
 
 log = logging.getLogger(__name__)
 
@@ -113,24 +116,25 @@ def send_lost(scan: Scan) -> DutyResult:
     return NOTHING
 
 
-def job(crawl: UUID) -> str:
+def job(crawl: UUID, evaluate: Evaluate) -> str:
     """Make some steps; returns a line for the dashboard."""
     queues.kept_extraction_begins(str(crawl))
-    if work(crawl, for_seconds=JOB_S):
+    if work(crawl, evaluate, for_seconds=JOB_S):
         return "all pages are done"
     send(crawl)
     return "some pages are done"
 
 
-def work(crawl: UUID, for_seconds: float = math.inf) -> bool:
-    """Make steps for some seconds, at least one, unless the worker of this job is to end; whether none is left."""
+def work(crawl: UUID, evaluate: Evaluate, for_seconds: float = math.inf) -> bool:
+    """Make steps for some seconds, at least one, unless the worker of this job is to end; whether none is left.
+    `evaluate`: for rules with XPath."""
     ends = time.monotonic() + for_seconds
     with Heartbeat(partial(_touch, crawl), every=TOUCH_S):
         while True:
             row = KeptExtraction.objects.select_related("crawl").filter(crawl=crawl).first()
             if row is None or row.done_at is not None:
                 return True
-            _step(row)
+            _step(row, evaluate)
             if time.monotonic() >= ends or queues.is_stopping():
                 return False
 
@@ -157,7 +161,7 @@ class _Step:
     readings: list[ExtractedFields] = field(default_factory=list)
 
 
-def _step(row: KeptExtraction) -> None:
+def _step(row: KeptExtraction, evaluate: Evaluate) -> None:
     mine = KeptExtraction.objects.filter(crawl=row.crawl_id, began_at=row.began_at, done_at=None)
     here = mine.filter(last_page=row.last_page)
     here.update(tries=F("tries") + 1, touched_at=clock.now())
@@ -168,7 +172,7 @@ def _step(row: KeptExtraction) -> None:
     if not pages:
         here.update(done_at=clock.now(), tries=0)
         return
-    step = _leave_out(pages[0]) if row.tries >= MAX_TRIES else _read_pages(row.crawl, pages)
+    step = _leave_out(pages[0]) if row.tries >= MAX_TRIES else _read_pages(row.crawl, pages, evaluate)
     with transaction.atomic():
         fields.lock(row.crawl_id)
         moved = here.update(
@@ -190,7 +194,7 @@ def _leave_out(page: Page) -> _Step:
     return _Step(page.id, seen=1, failed=1)
 
 
-def _read_pages(crawl: Crawl, pages: Sequence[Page]) -> _Step:
+def _read_pages(crawl: Crawl, pages: Sequence[Page], evaluate: Evaluate) -> _Step:
     """Read these pages, or the first of them until the time of a step is over."""
     from crawler.http.fetcher import is_html  # it loads an HTTP parser, which reconcile does without
 
@@ -199,7 +203,7 @@ def _read_pages(crawl: Crawl, pages: Sequence[Page]) -> _Step:
     with Reader() as reader:
         for page in pages:
             known = facts.get(page.id)
-            reading = _read(page, known, crawl.chosen.fields, reader) if known is not None else None
+            reading = _read(page, known, crawl.chosen.fields, reader, evaluate) if known is not None else None
             if reading is not None:
                 step.readings.append(reading)
             elif page.outcome == Outcome.SUCCESS and is_html(page.content_type or "text/html"):
@@ -210,7 +214,9 @@ def _read_pages(crawl: Crawl, pages: Sequence[Page]) -> _Step:
     return step
 
 
-def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Reader) -> ExtractedFields | None:
+def _read(
+    page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Reader, evaluate: Evaluate
+) -> ExtractedFields | None:
     """What the rules and capabilities find; None if there is no kept HTML that can be read."""
     place = facts.kept.get(HTML)
     if not isinstance(place, list):
@@ -233,21 +239,10 @@ def _read(page: Page, facts: PageFacts, rules: tuple[FieldRule, ...], reader: Re
         headers=facts.headers,
     )
     if rules:
-        result = msgspec.structs.replace(result, facts=_extracted(html, page.url, rules))
+        from crawler.reports.extraction_text import extracted  # it loads BeautifulSoup, which reconcile does without
+
+        values, notes = extracted(html, page.url, rules, evaluate)
+        result = msgspec.structs.replace(result, facts=PageMetadata(fields=values, notes=notes))
     for page_reader in page_readers():
         result = page_reader.read(str(page.crawl_id), result, page.url, html)
     return ExtractedFields(place, result)
-
-
-def _extracted(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> PageMetadata:
-    from crawler.core.extraction import extractor  # it loads BeautifulSoup, which reconcile does without
-    from crawler.reports.extraction_text import notes_of
-
-    try:
-        found = extractor.extract(html, url, rules)
-    except BaseTimeoutException:
-        raise  # RQ ends this job
-    except Exception:
-        log.exception("no fields could be read from %s", url)
-        found = extractor.nothing(rules, extractor.FieldFault.UNREADABLE)
-    return PageMetadata(fields=found.values, notes=notes_of(found))

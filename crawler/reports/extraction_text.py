@@ -1,7 +1,13 @@
-"""Why an extraction rule has no value on a page, in words, as it is stored with the page."""
+"""What extraction rules find on a page, and why one has no value there, in words, as both are stored with the page."""
 
 from __future__ import annotations
 
+import logging
+from typing import Any
+
+from rq.timeouts import BaseTimeoutException
+
+from crawler.core.extraction import extractor
 from crawler.core.extraction.extractor import (
     MAX_BYTES,
     MAX_TOTAL,
@@ -11,6 +17,11 @@ from crawler.core.extraction.extractor import (
     FieldFault,
     FieldProblem,
 )
+from crawler.core.extraction.rules import FieldRule
+from crawler.core.extraction.xpath import Evaluate
+from crawler.core.html.document import Document
+
+log = logging.getLogger(__name__)
 
 MAX_SHOWN = 60  # characters of a text
 
@@ -34,6 +45,20 @@ _TEXTS = {
     FieldFault.NO_DATE: "{shown} is no date that can be read, such as 2026-03-12 or 12 March 2026",
     FieldFault.NO_URL: "{shown} is not a web address",
 }
+
+
+def extracted(
+    page: bytes | Document, url: str, rules: tuple[FieldRule, ...], evaluate: Evaluate
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values of the fields, and the notes on them. A fault of ours costs the page its fields alone."""
+    try:
+        found = extractor.extract(page, url, rules, evaluate)
+    except BaseTimeoutException:
+        raise  # RQ ends this job
+    except Exception:
+        log.exception("no fields could be read from %s", url)
+        found = extractor.nothing(rules, FieldFault.UNREADABLE)
+    return found.values, notes_of(found)
 
 
 def notes_of(found: Extraction) -> dict[str, str]:

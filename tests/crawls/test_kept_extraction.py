@@ -15,6 +15,7 @@ from crawler.core.protocol.messages import PageResult
 from crawler.crawls import kept_extraction
 from crawler.crawls.reconcile import scan
 from crawler.exports.rows import columns_of, rows
+from crawler.fetcher.xpath.evaluator import evaluate
 from crawler.frontier.keys import EXTRACTIONS_SEEN
 from crawler.hooks import Found, PageSeen, Response
 from crawler.models import Crawl, HookCalls, KeptExtraction, PageFacts
@@ -27,6 +28,7 @@ from tests.management.calls import exit_code
 from tests.site import Reply, page
 
 HEADING, PRICE = FieldRule(name="heading", selector="h1"), FieldRule(name="price", selector="b", type="number")
+BY_XPATH = FieldRule(name="by_xpath", xpath="//h1/text()")
 PAGES = {
     "/": page("/kettle", "/pot", "/text", "/gone"),
     "/kettle": "<h1>A kettle</h1><b>12,50</b>",
@@ -65,11 +67,11 @@ def extracted(bench: Bench) -> dict[str, Any]:
 
 
 def test_new_rules_are_applied_without_asking_the_site(kept: Bench) -> None:
-    kept_extraction.start(kept.crawl, (HEADING, PRICE))
-    assert kept_extraction.work(kept.crawl.id)
+    kept_extraction.start(kept.crawl, (HEADING, PRICE, BY_XPATH))
+    assert kept_extraction.work(kept.crawl.id, evaluate)
     found = extracted(kept)
-    assert found["/kettle"] == {"heading": "A kettle", "price": 12.5}
-    assert found["/pot"] == {"heading": "Ein Töpfchen", "price": None}
+    assert found["/kettle"] == {"heading": "A kettle", "price": 12.5, "by_xpath": "A kettle"}
+    assert found["/pot"] == {"heading": "Ein Töpfchen", "price": None, "by_xpath": "Ein Töpfchen"}
     assert not kept.site.hits
     kept.crawl.refresh_from_db()
     assert "price" in {column.name for column in columns_of(kept.crawl)}
@@ -87,7 +89,7 @@ def test_options_that_were_changed_meanwhile_stay(kept: Bench) -> None:
 def test_hooks_see_kept_pages_and_their_links_are_not_requested(kept: Bench, settings: Any) -> None:
     settings.CRAWLER_HOOKS = [name_of(Measuring)]
     kept_extraction.start(kept.crawl)
-    assert kept_extraction.work(kept.crawl.id)
+    assert kept_extraction.work(kept.crawl.id, evaluate)
     (pot,) = (row for row in rows(kept.crawl) if row["url"].endswith("/pot"))
     assert (pot["heading"], pot["letters"], pot["kept"]) == ("Ein Töpfchen", len(str(PAGES["/pot"])), True)
     assert (HookCalls.objects.get().method, HookCalls.objects.get().calls) == ("on_page, kept", 3)
@@ -99,12 +101,12 @@ def test_pages_without_kept_html_are_counted(kept: Bench, folder: Path) -> None:
     page = PageFacts.objects.get(crawl=kept.crawl, page__url__endswith="/pot")
     PageFacts.objects.filter(page=page.page_id).update(kept={"html": "not kept: there is no room left"})
     kept_extraction.start(kept.crawl, (PRICE,))
-    kept_extraction.work(kept.crawl.id)
+    kept_extraction.work(kept.crawl.id, evaluate)
     assert KeptExtraction.objects.get().missing == 1
     for file in (folder / "content").rglob("*.gz"):
         file.unlink()
     kept_extraction.start(kept.crawl, (HEADING,))
-    kept_extraction.work(kept.crawl.id)
+    kept_extraction.work(kept.crawl.id, evaluate)
     row = KeptExtraction.objects.get()
     assert (row.read, row.missing) == (0, 3)
     assert extracted(kept)["/kettle"] == {"price": 12.5}
@@ -160,12 +162,12 @@ def test_steps_that_are_repeated_count_once(kept: Bench, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(fields, "replace", dying)
     with pytest.raises(Died):
-        kept_extraction.work(kept.crawl.id)
+        kept_extraction.work(kept.crawl.id, evaluate)
     monkeypatch.setattr(fields, "replace", real)
     assert "price" not in extracted(kept)["/kettle"]
-    kept_extraction._step(KeptExtraction.objects.select_related("crawl").get())
-    kept_extraction._step(begun)
-    kept_extraction.work(kept.crawl.id)
+    kept_extraction._step(KeptExtraction.objects.select_related("crawl").get(), evaluate)
+    kept_extraction._step(begun, evaluate)
+    kept_extraction.work(kept.crawl.id, evaluate)
     row = KeptExtraction.objects.get()
     assert (row.seen, row.read) == (5, 3)
 
@@ -185,8 +187,8 @@ def test_a_page_with_which_workers_die_is_left_out_and_the_others_are_not(
     monkeypatch.setattr(kept_extraction, "_read", dying)
     for _ in range(kept_extraction.MAX_TRIES + 1):
         with pytest.raises(Died):
-            kept_extraction.work(kept.crawl.id)
-    assert kept_extraction.work(kept.crawl.id)
+            kept_extraction.work(kept.crawl.id, evaluate)
+    assert kept_extraction.work(kept.crawl.id, evaluate)
     row = KeptExtraction.objects.get()
     assert (row.seen, row.read, row.failed) == (5, 2, 1)
     assert extracted(kept)["/pot"] == {"price": None}

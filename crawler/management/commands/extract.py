@@ -12,6 +12,7 @@ from crawler.core.urls.normalise import parse_user_url
 from crawler.crawls import kept_extraction
 from crawler.encryption import seal
 from crawler.fetcher.preview import Preview, preview
+from crawler.fetcher.xpath.evaluator import evaluate
 from crawler.management.base import CrawlerCommand, Exit, ExitWith
 from crawler.management.crawls import crawl_of
 from crawler.management.inputs import add_secrets, credentials_of, rules_in
@@ -78,7 +79,7 @@ class Command(CrawlerCommand):
         """In this process, whether workers run or not; one that is interrupted is finished by workers."""
         crawl = crawl_of(options["url"])
         begun = kept_extraction.start(crawl, rules_in(options["fields"]))
-        while not kept_extraction.work(crawl.id, for_seconds=PROGRESS_INTERVAL_S):
+        while not kept_extraction.work(crawl.id, evaluate, for_seconds=PROGRESS_INTERVAL_S):
             begun.refresh_from_db()
             self.say(text.kept_extraction(begun))
         begun.refresh_from_db()
