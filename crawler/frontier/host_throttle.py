@@ -82,7 +82,7 @@ class HostThrottles:
             known = decode_throttle(raw, now)
             throttle, has_ended = follow(known, _window(window))
             slowdown = Slowdown.of(throttle)
-            worst = _slowdown(pipe.hget(slowed, host)) if slowdown else None
+            worst = cast(bytes | None, pipe.hget(slowed, host)) if slowdown else None
             pipe.multi()
             if throttle != known:
                 pipe.hset(key, mapping=encoded_throttle(throttle, now))
@@ -92,7 +92,7 @@ class HostThrottles:
             if slowdown:
                 pipe.sadd(met, host)
                 pipe.expire(met, HOST_STATE_TTL_S)
-                if worst is None or slowdown.is_worse_than(worst):
+                if worst is None or slowdown.is_worse_than(_slowdown(worst)):
                     pipe.hset(slowed, host, json.dumps(asdict(slowdown)))
                 pipe.expire(slowed, HOST_STATE_TTL_S)
             return throttle
@@ -104,13 +104,13 @@ class HostThrottles:
 def slowed_hosts(redis: Redis, crawl: str, at_most: int) -> dict[str, Slowdown]:
     """The hosts that were slowed down most while the crawl fetched from them, the worst first, each at its worst."""
     raw = cast(dict[bytes, bytes], redis.hgetall(CrawlKeys(crawl).slowed))
-    found = [(host.decode(), Slowdown(**json.loads(value))) for host, value in raw.items()]
+    found = [(host.decode(), _slowdown(value)) for host, value in raw.items()]
     found.sort(key=lambda item: (item[1].connections, -item[1].delay, item[0]))
     return dict(found[:at_most])
 
 
-def _slowdown(raw: Any) -> Slowdown | None:
-    return Slowdown(**json.loads(raw)) if raw else None
+def _slowdown(raw: bytes) -> Slowdown:
+    return Slowdown.from_plain(json.loads(raw))
 
 
 def _window(raw: Sequence[Any]) -> Window:

@@ -70,5 +70,5 @@ def slowed_hosts(crawl: Crawl) -> list[dict[str, Any]]:
     return [
         {"host": host, "of": connections, **plain}
         for host, plain in (crawl.slowed or {}).items()
-        if slowdown_text(Slowdown(**plain), connections)
+        if slowdown_text(Slowdown.from_plain(plain), connections)
     ]

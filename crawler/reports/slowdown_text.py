@@ -53,5 +53,4 @@ def slowed_lines(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _slowdown_of(entry: Mapping[str, Any]) -> str:
-    plain = {name: value for name, value in entry.items() if name not in ("host", "of")}
-    return slowdown_text(Slowdown(**plain), entry["of"])
+    return slowdown_text(Slowdown.from_plain(entry), entry["of"])

@@ -241,6 +241,9 @@ class Fixed:
 class Throttled:
     """The throttle, with so many connections at most; `frontier.host_throttle` does the same with Redis."""
 
+    EPOCH_S = 1e6  # of the crawl's start: 0 is long ago
+    MOMENT_S = 1e-6  # in which a request is sent after a change
+
     def __init__(self, most: int) -> None:
         self._most, self.throttle, self._window = most, Throttle(), Window()
 
@@ -248,11 +251,12 @@ class Throttled:
         return self.throttle.allowed(self._most), self.throttle.delay
 
     def note(self, response: Response, in_use: int, now: float) -> None:
+        now += self.EPOCH_S
         if response.status != 200:
-            if rules.counts(self.throttle, now - response.seconds):
+            if rules.counts(self.throttle, now - response.seconds + self.MOMENT_S):
                 self.throttle = rules.after_failure(self.throttle, self._most, response.status, now)
             return
-        began = now - response.seconds
+        began = now - response.seconds + self.MOMENT_S
         if self._window.since < self.throttle.changed_at:
             self._window = Window(self.throttle.changed_at)
         if began >= self.throttle.changed_at:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 LEVELS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 """The numbers of connections that are tried. The best one is never far from one of them."""
@@ -34,9 +35,10 @@ ENOUGH = math.log(0.9)  # of the best throughput
 QUEUE_SHARE = 0.25  # of the connections that may wait in the host's queue
 USED = 0.75  # of the connections: all are, some of them are just changing from one slice to the next
 REMEMBERED = 96  # responses that count for a level
-FRESH_S = 30.0  # a level that was last used longer ago is not relied on
-HOLD_S = 12.0  # until a level that was too much is tried again
-TRIAL_S, MAX_TRIAL_S, TRIAL_ROUNDS = 15.0, 240.0, 12  # until it is tried whether fewer connections are enough
+FRESH_S, FRESH_ROUNDS = 30.0, 12  # and response times: a level that was last used longer ago is not relied on
+HOLD_S, MAX_HOLD_S = 12.0, 120.0  # until a level is tried again
+TRIAL_COST = 0.01  # part of a host's pages that trials of a level which is worth less may cost
+TRIAL_S, TRIAL_ROUNDS = 15.0, 12  # and response times, until it is first tried whether fewer connections are enough
 
 # Failures
 
@@ -66,6 +68,13 @@ class Window:
         """Of log seconds: some very slow pages do not make a host slow."""
         return self.logs / self.responses
 
+    def first_mean(self, connections: int, now: float) -> float:
+        """The same if so many connections came into use with this window: fast responses come first, so it is at least
+        as if the requests under way had a response now. At most SLOWER more: a crawl may have had no pages for a while.
+        """
+        seconds = connections * (now - self.since) / (self.responses + connections)
+        return max(self.mean, min(math.log(max(seconds, 0.001)), self.mean + SLOWER))
+
     @property
     def error(self) -> float:
         """Squared standard error of the mean."""
@@ -89,7 +98,7 @@ class Level:
         return math.log(self.connections) - self.mean
 
     def is_fresh(self, now: float) -> bool:
-        return self.responses >= FEW_RESPONSES and now - self.at < FRESH_S
+        return self.responses >= FEW_RESPONSES and now - self.at < FRESH_S + FRESH_ROUNDS * math.exp(self.mean)
 
     def differs(self, other: Level) -> bool:
         """Beyond chance."""
@@ -112,11 +121,15 @@ class Throttle:
 
     1. Responses are counted in windows. A window says how fast the host responds with the connections in use, its
        *level*. The rate of a level is its connections divided by the response time (Little's law).
+       In the first windows, which have the fast responses only, requests under way count too: the time spent by all is
+       divided by the responses (Epstein and Sobel, Life Testing, 1953).
     2. The limit is the lowest level with ENOUGH of the best rate that is known. A level is known for FRESH_S.
     3. If a level is slower than a lower one, L * (1 - fast / slow) of its L connections wait in the host's queue (TCP
        Vegas). If these are more than QUEUE_SHARE, the level without them is tried. If none is slower, the next higher
-       one is tried; one that was too much, after HOLD_S.
-    4. If no lower level is known, one is tried after TRIAL_S; twice as long after each time that it was worth less.
+       one is tried. If no lower level is known, one is tried after TRIAL_S.
+    4. A level that was worth less is tried again when that costs TRIAL_COST of the pages, counting all the time that
+       was spent on it: the more is known to be lost, the less often (Lai and Robbins, Asymptotically Efficient Adaptive
+       Allocation Rules, 1985).
     5. A window that differs from its level beyond chance is ignored once: it may be a pause of the host. A second one
        changes all levels by as much.
     6. Failures (no response, 429, 503) halve the limit, once for the requests that were under way at the time (RFC
@@ -137,7 +150,6 @@ class Throttle:
     was_starting: bool = False  # before the trial
     is_doubted: bool = False  # the last window was ignored
     trial_at: float = 0.0
-    trial_s: float = TRIAL_S
     good: int = 0  # responses since the last failure
     failures: int = 0  # in a row
     failed_at: float = 0.0
@@ -190,6 +202,12 @@ class Slowdown:
         delay = throttle.delay if throttle.limit < 1 or failures else 0.0
         return cls(throttle.connections, round(delay, 3), throttle.status, round(throttle.failed_share, 3), failures)
 
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Slowdown:
+        """Of its fields as they are stored; a later version may have stored more."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in plain.items() if name in known})
+
     def is_worse_than(self, other: Slowdown) -> bool:
         return (self.connections, -self.delay) < (other.connections, -other.delay)
 
@@ -216,7 +234,7 @@ def is_full(throttle: Throttle, window: Window, now: float) -> bool:
     is_first = window.since == throttle.changed_at
     if passed < max(WINDOW_S, ROUNDS * math.exp(window.mean) if is_first else 0.0):
         return False
-    if responses >= MANY_RESPONSES or (responses >= 2 and passed >= LONG_WINDOW_S):
+    if responses >= MANY_RESPONSES or (responses >= FEW_RESPONSES and passed >= LONG_WINDOW_S):
         return True
     return responses >= WINDOW_RESPONSES and window.error <= PRECISE**2
 
@@ -228,7 +246,8 @@ def after_window(throttle: Throttle, window: Window, connections: int, now: floa
         return throttle if throttle.failures else _raised(throttle, throttle.limit * 1.25, now)
     is_used = connections >= USED * throttle.limit
     level = int(throttle.limit) if is_used else level_below(connections)
-    seen = Level(level, window.mean, window.error, window.responses, now)
+    mean = window.first_mean(level, now) if throttle.is_starting and throttle.levels else window.mean
+    seen = Level(level, mean, window.error, window.responses, now)
     if not throttle.levels:  # the first page is requested alone
         return replace(
             throttle,
@@ -249,9 +268,12 @@ def after_window(throttle: Throttle, window: Window, connections: int, now: floa
 
 
 def _shifted(throttle: Throttle, known: Level, seen: Level, now: float) -> Throttle:
-    """The host became slower or faster: so it did with other numbers of connections, but that is to be seen."""
+    """The host became slower or faster: so it did with other numbers of connections, but that is to be seen. Their
+    responses do not count, or a wrong guess would make the host seem to change again."""
     by = seen.mean - known.mean
-    levels = {each: replace(level, mean=level.mean + by, at=0.0) for each, level in throttle.levels.items()}
+    levels = {
+        each: replace(level, mean=level.mean + by, responses=0, at=0.0) for each, level in throttle.levels.items()
+    }
     levels[seen.connections] = seen
     return replace(throttle, is_doubted=False, levels=levels, trial_at=max(now, throttle.changed_at + 10.0))
 
@@ -259,9 +281,7 @@ def _shifted(throttle: Throttle, known: Level, seen: Level, now: float) -> Throt
 def _decided(throttle: Throttle, seen: Level, now: float, *, is_used: bool) -> Throttle:
     best = _best(throttle, seen, now)
     if best > seen.connections:  # fewer were tried, and are not enough
-        wait = min(2 * throttle.trial_s, MAX_TRIAL_S)
-        trial_at = now + wait + TRIAL_ROUNDS * throttle.seconds
-        throttle = replace(throttle, trial_s=wait, trial_at=trial_at, is_starting=throttle.was_starting)
+        throttle = replace(throttle, is_starting=throttle.was_starting)
     throttle = replace(throttle, is_trial=False, was_starting=False)
     if best != seen.connections:
         is_starting = throttle.is_starting and best > seen.connections
@@ -273,8 +293,7 @@ def _decided(throttle: Throttle, seen: Level, now: float, *, is_used: bool) -> T
     if not is_used:
         return throttle
     more = level_above(2 * throttle.limit if throttle.is_starting else throttle.limit + 1)
-    known = throttle.levels.get(more)
-    if known is not None and now - known.at < HOLD_S:
+    if _is_held(throttle.levels.get(more), seen, now):
         return replace(throttle, is_starting=False)
     return _raised(throttle, more, now)
 
@@ -302,11 +321,20 @@ def _worth_a_trial(throttle: Throttle, seen: Level, now: float) -> int:
         if (seen.differs(at_ease) if is_known else slower > MUCH_SLOWER) and queue > tolerated:
             target = level_below(max(at / 2, at - queue + tolerated / 2))
             known = throttle.levels.get(target)
-            if known is None or known.responses < FEW_RESPONSES or now - known.at > throttle.trial_s:
+            if known is None or known.responses < FEW_RESPONSES or not _is_held(known, seen, now):
                 return target
     fewer = level_below(0.8 * at)
-    is_known = any(now - level.at < throttle.trial_s for level in lower if level.connections <= fewer)
+    is_known = any(_is_held(level, seen, now) for level in lower if level.connections <= fewer)
     return at if is_known or now < throttle.trial_at else fewer
+
+
+def _is_held(level: Level | None, seen: Level, now: float) -> bool:
+    """Whether it is too soon to try a level again. What it costs is measured by the present one."""
+    if level is None:
+        return False
+    lost = 1 - math.exp(level.rate - seen.rate)
+    used = level.responses * math.exp(level.mean) / level.connections  # seconds
+    return now - level.at < min(max(HOLD_S, used * lost / TRIAL_COST), MAX_HOLD_S)
 
 
 def _with_limit(throttle: Throttle, limit: float, now: float) -> Throttle:
