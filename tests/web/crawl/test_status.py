@@ -195,11 +195,12 @@ def test_a_crawl_that_was_started_just_now_may_have_workers_that_start_too(real_
     assert alerts(a_crawl()) == []
 
 
+@pytest.mark.parametrize("age", [1, 60])
 def test_a_figure_of_before_the_crawl_says_nothing_of_its_workers(
-    workers: Callable[[int], None], real_redis: Redis
+    workers: Callable[[int], None], real_redis: Redis, age: float
 ) -> None:
     workers(1)
-    store_figure(real_redis, ShownFigure(Steady(0), time.time() - 1))
+    store_figure(real_redis, ShownFigure(Steady(0), time.time() - age))
     assert status(a_crawl())["texts"]["workers"] == "1 of 1 useful worker runs."
 
 
@@ -261,14 +262,6 @@ def test_a_running_crawl_says_how_many_useful_workers_run(
     store_figure(real_redis, ShownFigure(Steady(wanted), time.time()))
     assert status(a_crawl(**BEFORE))["texts"]["workers"] == said
     assert status(a_finished_crawl())["texts"]["workers"] == ""
-
-
-def test_the_useful_workers_are_found_if_no_one_asked_just_now(
-    workers: Callable[[int], None], real_redis: Redis
-) -> None:
-    workers(1)
-    store_figure(real_redis, ShownFigure(Steady(0), time.time() - 60))
-    assert status(a_crawl())["texts"]["workers"] == "1 of 1 useful worker runs."
 
 
 def test_while_no_worker_runs_the_page_says_only_that(real_redis: Redis) -> None:
