@@ -32,7 +32,6 @@ from tests.text_files import TextFile
 TESTS = Path(__file__).parent
 OF_TOOLS = {
     TESTS / "tools",
-    TESTS / "sim",
     TESTS / "fuzz" / "test_fuzz.py",  # its parsers are also read by fuzz/test_properties.py
     TESTS / "browser" / "test_pictures.py",
 }
@@ -41,7 +40,7 @@ OF_TOOLS = {
 ON_REQUEST = OF_TOOLS | {TESTS / "golden" / "test_real_sites.py"}
 """Not even collected without `--all`: the snapshots of a test that is collected and left out would count as unused."""
 
-SLOW = {"tools", "acceptance", "faults", "hostile", "sim", "launch", "test_state_machine.py"}
+SLOW = {"tools", "acceptance", "faults", "hostile", "launch", "test_state_machine.py"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

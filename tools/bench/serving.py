@@ -20,9 +20,9 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from tests.sim.server import make_room
 from tools.bench import crowd
 from tools.bench.generated import WORDS, Site
+from tools.sim.server import make_room
 
 HEAD_END = b"\r\n\r\n"
 KEPT = 6_400  # answers of the generated site that are kept, some 80 MB

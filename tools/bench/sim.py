@@ -26,12 +26,12 @@ import redis
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a file, it finds only its own folder
 
 from crawler.launch.embedded_redis import find_program
-from tests.sim.crawl import finding, start_crawl, start_workers, summary
-from tests.sim.serving import free_port, serving
-from tests.sim.truth import Terms
-from tests.sim.world import World
 from tests.stack import Stack
 from tools.bench.processes import cpu_seconds
+from tools.sim.crawl import finding, start_crawl, start_workers, summary
+from tools.sim.serving import free_port, serving
+from tools.sim.truth import Terms
+from tools.sim.world import World
 
 
 def main() -> int:

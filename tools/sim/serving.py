@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from tests.sim.log import Log
-from tests.sim.world import World
 from tests.stack import ROOT
+from tools.sim.log import Log
+from tools.sim.world import World
 
 
 class Serving:
@@ -39,7 +39,7 @@ def serving(world: World, folder: Path) -> Iterator[Serving]:
     """Serve this world until the block ends; the log is then in `folder`, for those who want to look at it."""
     file = folder / f"world-{world.port}.msgpack"
     file.write_bytes(msgspec.msgpack.encode(world))
-    command = [sys.executable, "-m", "tests.sim.server", str(file), "--log", str(file.with_suffix(".log"))]
+    command = [sys.executable, "-m", "tools.sim.server", str(file), "--log", str(file.with_suffix(".log"))]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from tests.sim.bound import bound_of, live_hosts
-from tests.sim.log import Log
-from tests.sim.manners import Violation, violations
-from tests.sim.serving import Serving
-from tests.sim.truth import Closed, Terms, asked_too_often, differences, truth_of
 from tests.stack import Stack
+from tools.sim.bound import bound_of, live_hosts
+from tools.sim.log import Log
+from tools.sim.manners import Violation, violations
+from tools.sim.serving import Serving
+from tools.sim.truth import Closed, Terms, asked_too_often, differences, truth_of
 
 WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
 

@@ -1,4 +1,4 @@
-"""The process that is the simulated web: `python -m tests.sim.server WORLD [--log FILE]` says the port of its control
+"""The process that is the simulated web: `python -m tools.sim.server WORLD [--log FILE]` says the port of its control
 on standard output once it listens.
 
 WORLD is a file made by `serving`. The control, on 127.0.0.1, gives the log so far for `GET /log` and forgets everything
@@ -20,9 +20,9 @@ from pathlib import Path
 
 import msgspec
 
-from tests.sim.answers import NOT_HERE, Reply, page_reply, robots_reply
-from tests.sim.log import Connection, Log, Request
-from tests.sim.world import Health, Page, World
+from tools.sim.answers import NOT_HERE, Reply, page_reply, robots_reply
+from tools.sim.log import Connection, Log, Request
+from tools.sim.world import Health, Page, World
 
 SO_TIMESTAMPNS = getattr(socket, "SO_TIMESTAMPNS", 35)  # Python names it from 3.14 on; Linux: asm-generic/socket.h
 STAMP = struct.Struct("ll")  # of such a message: seconds and nanoseconds since the epoch
@@ -216,7 +216,7 @@ def make_room(sockets: int, visitors: int = 500) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.sim.server", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.sim.server", description=__doc__)
     parser.add_argument("world", type=Path)
     parser.add_argument("--log", type=Path)
     chosen = parser.parse_args()

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tests.sim.answers import statuses
-from tests.sim.log import Log
-from tests.sim.world import Health, Host, Link, Page, Robots, World
+from tools.sim.answers import statuses
+from tools.sim.log import Log
+from tools.sim.world import Health, Host, Link, Page, Robots, World
 
 Closed = tuple[str, int | None]
 """Outcome and HTTP status, as the page table has them."""

@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from tests.sim.truth import Terms, answers, leads_to, unasked
-from tests.sim.world import Health, Host, Link, Page, Robots, World
+from tools.sim.truth import Terms, answers, leads_to, unasked
+from tools.sim.world import Health, Host, Link, Page, Robots, World
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tests.sim.answers import OURS
-from tests.sim.log import NEVER, Log, Request
-from tests.sim.truth import Terms
-from tests.sim.world import Host, World
+from tools.sim.answers import OURS
+from tools.sim.log import NEVER, Log, Request
+from tools.sim.truth import Terms
+from tools.sim.world import Host, World
 
 EARLY = 0.005  # seconds by which a gap may be too small, and a wait too short
 UNDER_WAY = 0.1  # seconds after a host has told us to stay away in which what was under way may still arrive

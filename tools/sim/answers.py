@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from tests.sim.world import Answer, Host, Page, Robots, World
+from tools.sim.world import Answer, Host, Page, Robots, World
 
 OURS = "SiteCrawler"  # the name a robots.txt may call us by
 

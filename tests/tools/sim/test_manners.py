@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.sim.factories import ROBOTS, TERMS, asked, log_of
-from tests.sim.log import NEVER, Connection, Log, Request
-from tests.sim.manners import Wrong, violations
-from tests.sim.world import Host, Page, Robots, World
+from tools.sim.factories import ROBOTS, TERMS, asked, log_of
+from tools.sim.log import NEVER, Connection, Log, Request
+from tools.sim.manners import Wrong, violations
+from tools.sim.world import Host, Page, Robots, World
 
 PAGES = (Page("/a"), Page("/b"), Page("/c"), Page("/no/x", forbidden=True))
 WORLD = World(

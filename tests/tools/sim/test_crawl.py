@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import redis
 
-from tests.sim.crawl import began_at, crawled, seconds_until_fetched, start_crawl, start_workers, summary
-from tests.sim.factories import TERMS, of_stars
-from tests.sim.manners import violations
-from tests.sim.serving import free_port, serving
-from tests.sim.world import World
 from tests.stack import Stack
+from tools.sim.crawl import began_at, crawled, seconds_until_fetched, start_crawl, start_workers, summary
+from tools.sim.factories import TERMS, of_stars
+from tools.sim.manners import violations
+from tools.sim.serving import free_port, serving
+from tools.sim.world import World
 
 WORKERS = 3
 STEADY = {"throttle": False}  # the bound knows nothing of a crawler that slows down of its own accord

@@ -1,8 +1,8 @@
 """Small worlds and logs, made by hand."""
 
-from tests.sim.log import Connection, Log, Request
-from tests.sim.truth import Terms
-from tests.sim.world import Health, Host, Page, World
+from tools.sim.log import Connection, Log, Request
+from tools.sim.truth import Terms
+from tools.sim.world import Health, Host, Page, World
 
 TERMS = Terms(delay=0.2, concurrency=2)
 US = "SiteCrawler/1.0"
