@@ -1,9 +1,9 @@
 """Programs for those who work on this project.
 
-bench     benchmarks, alone and against other crawlers
-chaos     a crawl while its processes are killed
-hosts     several hosts on one machine that fail
-sim       a simulated web of many hosts
-pictures  the pictures of the documentation
-subreaper has a program see the processes whose parent exited
+bench       benchmarks, alone and against other crawlers
+chaos       a crawl while its processes are killed, on one machine or on several hosts
+sim         a simulated web of many hosts
+containers  the container image and its services, built and tried
+pictures    the pictures of the documentation
+subreaper   has a program see the processes whose parent exited
 """

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.containers import __main__ as command
-from tests.containers.trial import CRAWL, DOWN, GRACE_S, SCALE, UP, UP_WITH_BROWSER
 from tests.deploy.test_container import GUIDE, OURS, ROOT
+from tools.containers import __main__ as command
+from tools.containers.trial import CRAWL, DOWN, GRACE_S, SCALE, UP, UP_WITH_BROWSER
 
 SCRIPTS = [
     ROOT / "deploy" / "try",
     *(ROOT / "deploy" / "container").glob("s*"),
-    *ROOT.glob("tests/containers/*/*/start"),
+    *ROOT.glob("tools/containers/*/*/start"),
 ]
 DOCUMENTS = [ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
 
@@ -40,7 +40,7 @@ def test_it_uses_pythons_own_library_only() -> None:
     lines = [line for file in files for line in file.read_text().splitlines()]
     imported = {line.split()[1] for line in lines if line.startswith(("from ", "import "))}
     foreign = {name for name in imported if name.partition(".")[0] not in sys.stdlib_module_names}
-    assert foreign <= {"tests.containers", *(f"tests.containers.{file.stem}" for file in files)}
+    assert foreign <= {"tools.containers", *(f"tools.containers.{file.stem}" for file in files)}
 
 
 def test_the_documents_have_options_of_it_only() -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.containers.machine import Failed, Machine, Network, mounts_below
+from tools.containers.machine import Failed, Machine, Network, mounts_below
 
 PODMAN_COMPOSE = "podman-compose==1.6.0"
 COMPOSE_FILE = "deploy/compose.yaml"

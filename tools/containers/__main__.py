@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-from tests.containers.engine import COMPOSE_FILE, Engine
-from tests.containers.images import DEBIAN, MIRROR, ROOT
-from tests.containers.machine import Failed, Machine, Network, missing
-from tests.containers.trial import Trial, say
+from tools.containers.engine import COMPOSE_FILE, Engine
+from tools.containers.images import DEBIAN, MIRROR, ROOT
+from tools.containers.machine import Failed, Machine, Network, missing
+from tools.containers.trial import Trial, say
 
 LOG = "deploy-try.log"
 FOLDER = Path("/var/cache/site-crawler-try")

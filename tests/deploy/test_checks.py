@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.containers.checks import PLACES, Check, confined, exact, receipt_in, sandboxed
-from tests.containers.engine import containers_conf, storage_conf
-from tests.containers.images import STAND_INS, base_of_the_image, images_of_services
+from tools.containers.checks import PLACES, Check, confined, exact, receipt_in, sandboxed
+from tools.containers.engine import containers_conf, storage_conf
+from tools.containers.images import STAND_INS, base_of_the_image, images_of_services
 
 STATUS = """\
 Name:\ttini

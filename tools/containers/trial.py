@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.containers import images, site
-from tests.containers.checks import PLACES, TOOLS, USER, Check, confined, exact, receipt_in, sandboxed
-from tests.containers.engine import COMPOSE_FILE, Engine
-from tests.containers.machine import Machine, Network, processes_naming
+from tools.containers import images, site
+from tools.containers.checks import PLACES, TOOLS, USER, Check, confined, exact, receipt_in, sandboxed
+from tools.containers.engine import COMPOSE_FILE, Engine
+from tools.containers.machine import Machine, Network, processes_naming
 
 IMAGE = "site-crawler"
 OF_BROWSERS = f"{IMAGE}-browser"

@@ -5,8 +5,8 @@ import re
 import shutil
 from pathlib import Path
 
-from tests.containers.engine import Engine
-from tests.containers.machine import Failed, Machine
+from tools.containers.engine import Engine
+from tools.containers.machine import Failed, Machine
 
 ROOT = Path(__file__).resolve().parents[2]
 DEBIAN = "trixie"
