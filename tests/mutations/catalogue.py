@@ -686,8 +686,8 @@ MUTATIONS = (
         "trap-without-growth",
         "A branch that comes to an end by itself is no trap",
         TRAP_BRANCHES,
-        "return number >= pages and grown * 10 >= number * in_ten and is_growing_still",
-        "return number >= pages",
+        "return counted.pages >= pages and counted.grown * 10 >= counted.pages * in_ten and is_growing_still",
+        "return counted.pages >= pages",
         "tests/capabilities/traps/test_page_filters.py::test_an_honest_site_is_crawled_whole[one form]",
     ),
     Mutation(
@@ -719,7 +719,7 @@ MUTATIONS = (
         "each-rest-kept-out",
         "One page for each rest of a URL is requested, though its parameter makes no difference",
         TRAP_FILTERS,
-        "        if self._takes_new_rest(trap, page.url):\n            return True\n",
+        "        if hashes is not None and self._memory.take(hashes[1:]):\n            return True\n",
         "",
         "tests/capabilities/traps/test_page_filters.py::"
         "test_pages_that_are_first_found_with_the_parameter_of_a_trap_are_requested",

@@ -12,7 +12,9 @@ in this value alone say nothing new. One page for each rest of the URL is reques
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import chain, takewhile
+from functools import reduce
+from itertools import accumulate, chain, takewhile
+from operator import add
 from zlib import crc32
 
 import msgspec
@@ -61,6 +63,10 @@ class Span(msgspec.Struct, array_like=True):
     soup: int = 0  # of these, those with known words alone, most of which were never in this order
 
 
+def _plus(one: Span, other: Span) -> Span:
+    return Span(*map(add, astuple(one), astuple(other)))
+
+
 class Branch(msgspec.Struct, array_like=True):
     """The counts of one branch."""
 
@@ -80,19 +86,14 @@ class Branch(msgspec.Struct, array_like=True):
         """Whether at least so many of its latest pages led to as many new ones. The very latest have to do so as well:
         most of an honest site is found by its first pages."""
         latest = self.spans[-1 - GROWING_PAGES // SPAN :]
-        number, grown = sum(span.pages for span in latest), sum(span.grown for span in latest)
         newest = next((span for span in reversed(latest) if span.pages >= NEWEST_PAGES), self.spans[-1])
+        counted = reduce(_plus, latest)
         is_growing_still = newest.grown * 10 >= newest.pages * NEWEST_IN_TEN
-        return number >= pages and grown * 10 >= number * in_ten and is_growing_still
+        return counted.pages >= pages and counted.grown * 10 >= counted.pages * in_ten and is_growing_still
 
     def latest(self, pages: int) -> Span | None:
         """The counts of its latest pages of which so many were read; None if fewer were."""
-        read = 0
-        for number, span in enumerate(reversed(self.spans), 1):
-            read += span.read
-            if read >= pages:
-                return Span(*map(sum, zip(*map(astuple, self.spans[-number:]), strict=True)))
-        return None
+        return next((found for found in accumulate(reversed(self.spans), _plus) if found.read >= pages), None)
 
     def is_silent(self, pages: int) -> bool:
         """Whether so many of its latest pages said next to nothing new."""
@@ -113,35 +114,22 @@ class Branch(msgspec.Struct, array_like=True):
         )
 
     @property
-    def read(self) -> int:
-        """How many of its latest pages were read."""
-        return sum(span.read for span in self.spans)
-
-    @property
-    def new(self) -> int:
-        """How many of these said something new."""
-        return sum(span.new for span in self.spans)
-
-    @property
     def is_lively(self) -> bool:
         """Whether many of its latest pages said something new, and not with known words alone."""
         found = self.latest(LIVELY_PAGES)
-        return (
-            found is not None and found.new * 100 >= found.read * LIVELY_IN_HUNDRED and found.soup * 2 <= found.worded
-        )
+        if found is None:
+            return False
+        return found.new * 100 >= found.read * LIVELY_IN_HUNDRED and found.soup * 2 <= found.worded
 
     @property
     def is_spared(self) -> bool:
         """Whether its pages say something new, as far as few pages can say."""
-        return self.read >= LIVELY_PATH_PAGES and self.new * 10 >= self.read * LIVELY_PATH_IN_TEN
+        found = self.latest(LIVELY_PATH_PAGES)
+        return found is not None and found.new * 10 >= found.read * LIVELY_PATH_IN_TEN
 
     @property
     def makes_no_difference(self) -> bool:
         return self.same >= SAME_PAGES and self.same_new * 100 <= self.same * NEW_IN_HUNDRED
-
-    def forget(self) -> None:
-        """What its pages said and led to: they belong to another branch that is a trap now."""
-        self.spans, self.same, self.same_new = [Span()], 0, 0
 
 
 class Branches(msgspec.Struct, array_like=True):
@@ -151,7 +139,6 @@ class Branches(msgspec.Struct, array_like=True):
     pages: int = 0  # of the crawl that were counted
     read: int = 0  # of these, those whose text was read
     rests_until: int = 0  # no text is read until `pages` is so large
-    had_traps: bool = False
 
 
 @dataclass(frozen=True)
@@ -251,9 +238,7 @@ def learn(
             memory.take(chain(*astuple(page.said)))
     for pattern in list(known.known)[:-MAX_BRANCHES]:
         del known.known[pattern]
-    found = _findings(known, counted)
-    known.had_traps = known.had_traps or bool(found)
-    return found
+    return _findings(known, counted)
 
 
 def wants_text(known: Branches) -> bool:
@@ -321,9 +306,8 @@ def _findings(known: Branches, latest: Sequence[Sequence[str]]) -> list[TrapFind
             continue
         found.append(finding)
         for other in {each for patterns in latest if finding.pattern in patterns for each in patterns}:
-            if other in known.known and other not in finding.spared:
-                known.known[other].forget()
-        del known.known[finding.pattern]
+            if other not in finding.spared:
+                known.known.pop(other, None)
     return found
 
 
@@ -341,9 +325,10 @@ def _judged(known: Branches, pattern: str, latest: Sequence[Sequence[str]]) -> T
     near = {each for patterns in latest if patterns[0] == pattern for each in patterns if each.endswith("=*")}
     pattern = next((each for each in near if _explains(known.known.get(each), branch)), pattern)
     branch = known.known[pattern]
-    by_words = not branch.is_silent(min(branch.read, SILENT_PAGES))
+    read = reduce(_plus, branch.spans).read
+    by_words = not branch.is_silent(min(read, SILENT_PAGES))
     spared = tuple(each for each, path in known.known.items() if path.is_spared and _is_path_within(each, pattern))
-    return TrapFinding(pattern, TrapReason.SILENT, branch.read, known.read, by_words, spared)
+    return TrapFinding(pattern, TrapReason.SILENT, read, known.read, by_words, spared)
 
 
 def _is_path_within(pattern: str, folder: str) -> bool:
@@ -355,5 +340,6 @@ def _explains(part: Branch | None, path: Branch) -> bool:
     """Whether most pages of a silent path that lack this parameter say something new: they are no part of the trap."""
     if part is None:
         return False
-    rest, new = path.read - part.read, path.new - part.new
+    on_path, with_it = reduce(_plus, path.spans), reduce(_plus, part.spans)
+    rest, new = on_path.read - with_it.read, on_path.new - with_it.new
     return part.is_dull(DULL_PAGES) and part.is_growing() and 0 < rest <= new * 2

@@ -3,7 +3,7 @@
 It is a Bloom filter of two generations (B. Bloom, Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970):
 once the younger one is full, it becomes the older one. Redis has its bits, and a log of the hashes that were added
 since. A process has copies of a few crawls' bits and reads the log alone, whose stamp is another one after each change
-of the stored bits; a copy with another stamp is read anew.
+of the stored bits; a copy with another stamp is read again.
 
 It is written after the commit, so it never knows a page that the table does not. What is lost with Redis, or by two
 processes that store the bits at once, is read as new once more.

@@ -4,11 +4,12 @@ All this happens in the transaction that closes and inserts pages, with the craw
 closes are counted: a result that is processed twice counts once, and a rollback undoes what was learnt.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
-from django.db import connection, transaction
+from django.db import transaction
 from msgspec.structs import replace
 
 from crawler.capabilities.traps import branches as rules
@@ -21,33 +22,23 @@ from crawler.core.pages.traps import TrapReason, key_of_trap
 from crawler.core.protocol.discovery import Discovery
 from crawler.core.protocol.messages import PAGE, PageResult
 from crawler.core.urls.normalise import key_of
-from crawler.models import Crawl, Page, Trap
-from crawler.storage.bulk import Statement, chunks
+from crawler.models import BranchCounts, Crawl, Page, Trap
+from crawler.storage.bulk import chunks
 from crawler.storage.quarantine import PageFilter, Quarantine, TrapDecision
-from crawler.storage.sql import stored_id
 
 MAX_QUARANTINED = 10_000  # rows of one trap; further pages are only counted
 CHECKS_PER_DOUBLING = 3  # pages of a trap that are requested nevertheless, each time their number has doubled
 CHECKS_NEW, CHECKS_IN_NEW = 2, 20  # a trap is released when so many of them, and one in 20, say something new
 
-_STORE_COUNTS = Statement(
-    """
-    INSERT INTO crawler_branchcounts (crawl_id, counts) SELECT {crawl}, {counts} {rows}
-    WHERE true ON CONFLICT (crawl_id) DO UPDATE SET counts = excluded.counts
-    """,
-    {"crawl": "uuid", "counts": "bytea"},
-)
+_SAME = "it differs from other pages in a value that makes no difference: {pages:,} pages of {pattern} repeated others"
 
 _MEANINGS: Mapping[TrapReason, str] = {
     TrapReason.SILENT: "the last {pages:,} pages of its branch {pattern} repeated what {others:,} others say",
-    TrapReason.PARAMETER: "it differs from other pages in a parameter that makes no difference: {pages:,} pages of"
-    " {pattern} repeated others",
-    TrapReason.SEGMENT: "it differs from other pages in a part of the path that makes no difference: {pages:,} pages of"
-    " {pattern} repeated others",
+    TrapReason.PARAMETER: _SAME,
+    TrapReason.SEGMENT: _SAME,
     TrapReason.LONGER: "its URL is longer than the long one it was found on",
     TrapReason.SERIES: "it is one of an endless row of next pages",
 }
-
 
 _BY_WORDS = "the last {pages:,} pages of its branch {pattern} had only words of {others:,} others"
 
@@ -68,20 +59,10 @@ def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Mapping[str, Page
     has_traps = crawl.outcomes.get(Outcome.TRAP.value, 0) > 0
     is_large = crawl.discovered >= rules.READING_PAGES
     learns = is_large and bool(closed) and (has_traps or bool(pages) or any(map(SAID.of, closed.values())))
-    far = any(may_exceed(page.url, page.depth) for page in pages)
-    if not (has_traps or learns or far):
+    is_far = any(may_exceed(page.url, page.depth) for page in pages)
+    if not (has_traps or learns or is_far):
         return TrapDecision(found)
-    known = _known(crawl) if learns else None
-    has_traps = has_traps or far or (known is not None and known.had_traps)
-    traps = list(Trap.objects.filter(crawl=crawl)) if has_traps else []
-    return _Sorting(crawl, found, pages, closed, traps, far).decide(known)
-
-
-def _known(crawl: Crawl) -> Branches:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT counts FROM crawler_branchcounts WHERE crawl_id = %s", [stored_id(crawl.id)])
-        row = cursor.fetchone()
-    return msgspec.msgpack.decode(row[0], type=Branches) if row is not None else Branches()
+    return _Sorting(crawl, found, pages, closed, is_far).decide(learns=learns)
 
 
 def _may_be_kept_out(page: Discovery) -> bool:
@@ -96,41 +77,40 @@ class _Sorting:
     found: Sequence[Discovery]
     pages: Sequence[Discovery]  # those of `found` that may be kept out
     closed: Mapping[str, PageResult]  # by URL
-    traps: Sequence[Trap]
     is_far: bool  # one of the pages may exceed a bound
     set_aside: list[Quarantine] = field(default_factory=list)
     reopened: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        traps = Trap.objects.filter(crawl=self.crawl)
         self._wants_text = False
         self._memory = BitMemory(str(self.crawl.id))
-        self._traps = {bytes(trap.key): trap for trap in self.traps}
+        self._traps = {bytes(trap.key): trap for trap in traps}
         self._changed = set[Trap]()
-        self._released = {trap.pattern for trap in self.traps if trap.released}
+        self._released = {trap.pattern for trap in self._traps.values() if trap.released}
 
-    def decide(self, known: Branches | None) -> TrapDecision:
-        """`known`: the branches, if there is something to learn."""
-        if known is not None:
-            self._learn(known)
+    def decide(self, *, learns: bool) -> TrapDecision:
+        if learns:
+            self._learn()
         left_out, sentenced = set[bytes](), dict[bytes, Discovery]()
         closed = {result.id for result in self.closed.values()}
         active = {trap.pattern: trap for trap in self._active()}
-        for key, page in self._suspects().items():
+        for page in self._suspects():
             trap = self._trap_of(page, active)
             if trap is None:
                 continue
             self._changed.add(trap)
-            if self._lets_in(trap, page):
+            if self._lets_in(trap, page.url, page.key):
                 trap.pages += 1
             elif trap.quarantined < MAX_QUARANTINED:
                 trap.quarantined += 1
-                sentenced[key] = replace(page, outcome=Outcome.TRAP, error=_meaning(trap), trap_id=trap.id)
+                sentenced[page.key] = replace(page, outcome=Outcome.TRAP, error=_meaning(trap), trap_id=trap.id)
             else:
-                left_out.add(key)
+                left_out.add(page.key)
                 trap.left_out += page.parent_id in closed  # a result processed twice counts once
         for trap in self._changed:
             trap.save()
-        if known is not None or self._memory.taken:
+        if learns or self._memory.taken:
             transaction.on_commit(self._store_memory)
         kept = self.found
         if sentenced or left_out:
@@ -139,41 +119,41 @@ class _Sorting:
 
     # What pages say
 
-    def _learn(self, known: Branches) -> None:
-        read = self._read_pages()
+    def _learn(self) -> None:
+        stored = BranchCounts.objects.filter(crawl=self.crawl).values_list("counts", flat=True).first()
+        known = Branches() if stored is None else msgspec.msgpack.decode(stored, type=Branches)
+        led_to = defaultdict[int | None, list[str]](list)
+        for page in self.pages:
+            led_to[page.parent_id].append(page.url)
+        read = [ReadPage(url, SAID.of(result), led_to[result.id]) for url, result in self.closed.items()]
         self._note_checks(known, read)
         ignored = {trap.pattern for trap in self._active()} | self._released
         spared = {path for trap in self._active() for path in trap.evidence["spared"]}
         for finding in rules.learn(known, read, self._memory, ignored, spared):
             self._make_trap(finding)
         self._wants_text = rules.wants_text(known)
-        _STORE_COUNTS.run([{"crawl": stored_id(self.crawl.id), "counts": msgspec.msgpack.encode(known)}])
-
-    def _read_pages(self) -> list[ReadPage]:
-        """The closed pages."""
-        led_to: dict[int | None, list[str]] = {}
-        for page in self.pages:
-            led_to.setdefault(page.parent_id, []).append(page.url)
-        return [ReadPage(url, SAID.of(result), led_to.get(result.id, ())) for url, result in self.closed.items()]
+        counts = BranchCounts(crawl=self.crawl, counts=msgspec.msgpack.encode(known))
+        BranchCounts.objects.bulk_create(
+            [counts], update_conflicts=True, unique_fields=["crawl"], update_fields=["counts"]
+        )
 
     def _note_checks(self, known: Branches, pages: Sequence[ReadPage]) -> None:
         """Count the checks that were read; a trap that says something new is released."""
         active = self._active()
         read = {key_of(page.url).hex(): page for page in pages} if active else {}
         for trap in active:
-            for key in [asked for asked in trap.evidence["asked"] if asked in read]:
-                page = read[key]
-                trap.evidence["asked"].remove(key)
+            evidence = trap.evidence
+            for key in [asked for asked in evidence["asked"] if asked in read]:
+                evidence["asked"].remove(key)
                 self._changed.add(trap)
-                said = page.said and (page.said.words if trap.evidence["by_words"] else page.said.blocks)
-                if not said:
-                    continue
-                trap.evidence["read"] += 1
-                if self._memory.take(said):
-                    trap.evidence["new"] += 1
+                page, said = read[key], read[key].said
+                hashes = () if said is None else said.words if evidence["by_words"] else said.blocks
+                evidence["read"] += bool(hashes)
+                if self._memory.take(hashes):
+                    evidence["new"] += 1
                     for pattern in branches_of(page.url):
                         known.known.pop(pattern, None)
-            if trap.evidence["new"] >= max(CHECKS_NEW, trap.evidence["read"] / CHECKS_IN_NEW):
+            if evidence["new"] >= max(CHECKS_NEW, evidence["read"] / CHECKS_IN_NEW):
                 self._open_again(trap)
 
     def _open_again(self, trap: Trap) -> None:
@@ -183,47 +163,44 @@ class _Sorting:
         trap.quarantined, trap.evidence = 0, {}
 
     def _make_trap(self, finding: TrapFinding) -> None:
-        """Quarantine its open pages, except start pages, those in a sitemap, and checks."""
+        """Quarantine its open pages, except start pages, those in a sitemap, and checks. Their order is that of their
+        keys, so that the checks are far apart: honest pages may be in a row."""
         trap = self._row(finding.reason, finding.pattern)
-        kept_out_before = {page for each in self.set_aside for page in each.pages}
-        rows = Page.objects.filter(crawl=self.crawl, kind=PAGE, status=Page.OPEN, in_sitemap=False)
-        rows = rows.exclude(parent_id=None).filter(url__contains=rules.likely_part(finding.pattern)).order_by("id")
-        pages = [
-            (page, url)
-            for page, url in rows.values_list("id", "url").iterator()
-            if page not in kept_out_before
-            and finding.pattern in (patterns := branches_of(url))
-            and patterns[0] not in finding.spared
-            and self._released.isdisjoint(patterns)
-        ]
-        may_be_checks = [each for each in pages if all(map(self._memory.knows, _rest(trap, each[1])))]
-        places = spread(len(may_be_checks), CHECKS_PER_DOUBLING * len(may_be_checks).bit_length())
-        checks = dict(may_be_checks[place] for place in places)
         trap.evidence = {
             "pages": finding.pages,
             "others": finding.others,
             "by_words": finding.by_words,
             "spared": list(finding.spared),
-            "asked": [key_of(url).hex() for url in checks.values()],
-            "checks": len(checks),
+            "asked": [],
+            "checks": 0,
             "read": 0,
             "new": 0,
         }
-        kept_out = [page for page, url in pages if page not in checks and not self._takes_new_rest(trap, url)]
-        trap.pages += len(pages) - len(kept_out)  # besides those that were requested before
-        trap.quarantined += len(kept_out)
+        kept_out_before = {page for each in self.set_aside for page in each.pages}
+        rows = Page.objects.filter(crawl=self.crawl, kind=PAGE, status=Page.OPEN, in_sitemap=False)
+        rows = rows.exclude(parent_id=None).filter(url__contains=rules.likely_part(finding.pattern)).order_by("key")
+        kept_out: list[int] = []
         self.set_aside.append(Quarantine(trap.id, _meaning(trap), kept_out))
+        for page, url, key in rows.values_list("id", "url", "key").iterator():
+            if page in kept_out_before or self._branch_of(url, {trap.pattern: trap}) is None:
+                continue
+            if self._lets_in(trap, url, bytes(key)):
+                trap.pages += 1  # besides those that were requested before
+            else:
+                trap.quarantined += 1
+                kept_out.append(page)
 
     # Which pages are kept out
 
-    def _suspects(self) -> dict[bytes, Discovery]:
+    def _suspects(self) -> list[Discovery]:
         """The pages without a row."""
         if not self.is_far and not self._active():
-            return {}
+            return []
         pages = {page.key: page for page in self.pages}
-        rows = [Page.objects.filter(crawl=self.crawl, key__in=keys) for keys in chunks(list(pages))]
-        known = {bytes(key) for each in rows for key in each.values_list("key", flat=True)}
-        return {key: page for key, page in pages.items() if key not in known}
+        for keys in chunks(list(pages)):
+            for key in Page.objects.filter(crawl=self.crawl, key__in=keys).values_list("key", flat=True):
+                pages.pop(bytes(key), None)
+        return list(pages.values())
 
     def _trap_of(self, page: Discovery, active: Mapping[str, Trap]) -> Trap | None:
         if may_exceed(page.url, page.depth):
@@ -233,27 +210,30 @@ class _Sorting:
                 is_exceeded = not trap.released and trap.pages >= bound.pages
                 trap.pages += not is_exceeded
                 return trap if is_exceeded else None
-        patterns = branches_of(page.url) if active else []
+        return self._branch_of(page.url, active)
+
+    def _branch_of(self, url: str, active: Mapping[str, Trap]) -> Trap | None:
+        """The narrowest of these traps that the URL belongs to."""
+        patterns = branches_of(url) if active else []
         if not self._released.isdisjoint(patterns):
             return None
         found = (active[pattern] for pattern in patterns if pattern in active)
         return next((trap for trap in found if patterns[0] not in trap.evidence["spared"]), None)
 
-    def _lets_in(self, trap: Trap, page: Discovery) -> bool:
+    def _lets_in(self, trap: Trap, url: str, key: bytes) -> bool:
+        """Whether a page is requested nevertheless: as a check, or as the first one with this rest of its URL, of a
+        parameter or folder that makes no difference."""
         if not _is_found(trap):
             return False
-        if self._takes_new_rest(trap, page.url):
+        hashes = value_and_rest(url, trap.pattern) if trap.reason != TrapReason.SILENT else None
+        if hashes is not None and self._memory.take(hashes[1:]):
             return True
         evidence, kept_out = trap.evidence, trap.quarantined + trap.left_out
         if evidence["checks"] >= CHECKS_PER_DOUBLING * kept_out.bit_length():
             return False
-        evidence["asked"].append(page.key.hex())
+        evidence["asked"].append(key.hex())
         evidence["checks"] += 1
         return True
-
-    def _takes_new_rest(self, trap: Trap, url: str) -> bool:
-        """Whether it is the first page with this rest of its URL, of a parameter or folder that makes no difference."""
-        return self._memory.take(_rest(trap, url)) > 0
 
     def _active(self) -> list[Trap]:
         """The branches that are traps."""
@@ -274,21 +254,9 @@ class _Sorting:
             self._memory.rest()
 
 
-def _rest(trap: Trap, url: str) -> Sequence[int]:
-    """The hash of the rest of a URL without the value that makes no difference; none for other traps."""
-    hashes = value_and_rest(url, trap.pattern) if trap.reason != TrapReason.SILENT else None
-    return hashes[1:] if hashes is not None else ()
-
-
 def _is_found(trap: Trap) -> bool:
     """Whether it is a branch that says nothing new. Earlier versions stored other evidence."""
     return "asked" in trap.evidence
-
-
-def spread(places: int, number: int) -> range:
-    """Which of the pages of a trap are requested as a check: far apart, because honest ones may be in a row."""
-    step = max(1, places // max(1, number))
-    return range(step - 1, places, step)[:number]
 
 
 PAGE_FILTERS = (PageFilter(sort_out),)
