@@ -75,6 +75,7 @@ def test_a_worker_that_starts_before_redis_waits_for_it_and_does_a_crawl(late: L
 
 
 @a_worker
+@pytest.mark.long
 def test_a_worker_whose_redis_never_comes_ends_with_a_sentence(late: Late, command: tuple[str, ...]) -> None:
     late.env["CRAWLER_STARTUP_TIMEOUT"] = "2"
     ended = late.run(*command, check=False)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.accounts.rights import a_world
 
-CALLS = 70
+CALLS = 35
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
 
 
@@ -20,4 +20,4 @@ def test_no_call_gives_a_user_what_they_may_not_have(settings: Any) -> None:
 @pytest.mark.parametrize("seed", [3, *range(10, 30)])
 def test_nor_does_any_of_many_more(seed: int, settings: Any) -> None:
     with a_world(seed, settings) as world:
-        world.run(3 * CALLS)
+        world.run(6 * CALLS)

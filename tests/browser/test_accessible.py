@@ -134,6 +134,7 @@ def test_axe_finds_nothing_grave_on_any_page(web: Web, tab: Page, seen: dict[str
     assert {path: said for path, said in found.items() if said} == {}
 
 
+@pytest.mark.long
 def test_axe_finds_nothing_grave_where_everything_is_unfolded_and_wrong(
     web: Web, tab: Page, seen: dict[str, Crawl]
 ) -> None:
@@ -154,6 +155,7 @@ def test_axe_finds_nothing_grave_before_the_login_nor_where_nothing_is(web: Web,
         assert [look(tab, *view) for view in VIEWS[:2]] == [[], []]
 
 
+@pytest.mark.long
 def test_axe_finds_nothing_grave_where_there_is_no_crawl_yet(web: Web, tab: Page) -> None:
     web.log_in(tab)
     assert [look(tab, *view) for view in VIEWS[:2]] == [[], []]

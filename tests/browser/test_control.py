@@ -43,6 +43,7 @@ def test_a_crawl_is_paused_resumed_and_finished(web: Web, small_site: Site, tab:
     expect(tab.locator(".finished")).to_have_text("Finished", timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_the_buttons_follow_the_crawl_without_a_reload(web: Web, small_site: Site, tab: Page) -> None:
     crawl = open_crawl(web, tab, small_site.url)
     tab.evaluate("window.sameDocument = true")
@@ -82,6 +83,7 @@ def test_cancelling_asks_first_and_can_be_done_by_keyboard(web: Web, small_site:
     expect(tab.locator("#receipt")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_question_closes_when_another_is_opened(web: Web, small_site: Site, tab: Page) -> None:
     open_crawl(web, tab, small_site.url)
     tab.get_by_text("Cancel …").click()

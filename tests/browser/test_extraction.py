@@ -45,6 +45,7 @@ def test_the_rules_are_tried_in_place_and_what_was_typed_stays(
         expect(tab.get_by_role("heading", level=1)).to_contain_text(shop.host)
 
 
+@pytest.mark.long
 def test_without_javascript_what_was_found_opens_in_a_tab_of_its_own(web: Web, browser: Browser, shop: Site) -> None:
     with shop.serving():
         tab = browser.new_context(java_script_enabled=False).new_page()

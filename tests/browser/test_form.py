@@ -1,5 +1,6 @@
 """The form that starts a crawl, in a real browser: folded, by keyboard, and without JavaScript."""
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Web, press
@@ -60,6 +61,7 @@ def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_w
     expect(tab.get_by_label("Requests a minute")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_a_secret_is_summed_up_as_given_and_must_be_typed_again_after_an_error(web: Web, tab: Page) -> None:
     web.log_in(tab)
     tab.get_by_text("Options", exact=True).click()
@@ -78,6 +80,7 @@ def test_a_secret_is_summed_up_as_given_and_must_be_typed_again_after_an_error(w
     assert "swordfish" not in tab.content()
 
 
+@pytest.mark.long
 def test_the_form_says_which_events_were_ticked(web: Web, tab: Page) -> None:
     web.log_in(tab)
     tab.get_by_text("Options", exact=True).click()
@@ -88,6 +91,7 @@ def test_the_form_says_which_events_were_ticked(web: Web, tab: Page) -> None:
     expect(notices.locator(".changed")).to_have_text("Events: Finished, Cancelled")
 
 
+@pytest.mark.long
 def test_of_a_list_an_upload_is_offered_and_no_depth(web: Web, tab: Page) -> None:
     web.log_in(tab)
     expect(tab.get_by_label("Or upload a list")).to_be_hidden()

@@ -19,6 +19,7 @@ def some_crawls(web: Web, *sites: str) -> list[Crawl]:
     return web.stack.within(lambda: [a_crawl(User.objects.get(), start_urls=[site]) for site in sites])
 
 
+@pytest.mark.long
 def test_the_colours_follow_the_system_until_somebody_chooses_and_the_choice_is_remembered(web: Web, tab: Page) -> None:
     tab.emulate_media(color_scheme="dark")
     web.log_in(tab)
@@ -51,6 +52,7 @@ def test_by_keyboard_the_content_is_one_step_away_and_the_account_opens_and_clos
     expect(account).to_be_focused()
 
 
+@pytest.mark.long
 def test_the_list_is_filtered_as_one_types_and_the_address_says_how(web: Web, tab: Page) -> None:
     web.log_in(tab, None)
     some_crawls(web, "https://one.example/", "https://two.example/")
@@ -94,6 +96,7 @@ def test_a_field_that_cannot_be_used_says_so_as_it_is_left_and_is_quiet_when_it_
     expect(tab.get_by_text("is the whole site and no section of it")).to_be_visible()
 
 
+@pytest.mark.long
 def test_one_section_is_crawled_and_nothing_beside_it(web: Web, tab: Page, small_site: Site) -> None:
     web.start_worker()
     web.log_in(tab)
@@ -108,6 +111,7 @@ def test_one_section_is_crawled_and_nothing_beside_it(web: Web, tab: Page, small
     assert [request.path for request in small_site.requests if request.path != "/robots.txt"] == ["/b/"]
 
 
+@pytest.mark.long
 def test_the_pictures_are_drawn_anew_while_the_crawl_runs(web: Web, small_site: Site, tab: Page) -> None:
     open_crawl(web, tab, small_site.url)
     expect(tab.get_by_text("None yet. If that lasts")).to_be_visible()

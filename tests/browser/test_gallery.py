@@ -53,6 +53,7 @@ def crawl(web: Web) -> UUID:
 IS_DRAWN = "async (image) => { await image.decode(); return image.naturalWidth === 1280; }"  # once it is loaded
 
 
+@pytest.mark.long
 def test_the_gallery_leads_to_the_pages_and_their_screenshots(web: Web, tab: Page, crawl: UUID) -> None:
     web.log_in(tab, f"/crawls/{crawl}/")
     tab.get_by_role("link", name="Gallery").click()

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from crawler.accounts.login_links import first_account
@@ -25,6 +26,7 @@ def made() -> tuple[UUID, int]:
     return crawl.id, crawl.pages.get(url="http://site.test/a").id
 
 
+@pytest.mark.long
 def test_a_dot_that_is_clicked_says_what_it_is(web: Web, tab: Page) -> None:
     path = open_graph(web, tab)
     expect(tab.get_by_role("status").filter(has_text="4 pages.")).to_be_visible()
@@ -49,6 +51,7 @@ def test_what_is_searched_for_is_found_in_picture_and_table(web: Web, tab: Page)
     expect(tab.locator("#list tbody tr")).to_contain_text("404")
 
 
+@pytest.mark.long
 def test_colours_are_explained(web: Web, tab: Page) -> None:
     open_graph(web, tab)
     expect(tab.get_by_role("list", name="Colours by response")).to_contain_text("Client error (4xx) 1")
@@ -57,6 +60,7 @@ def test_colours_are_explained(web: Web, tab: Page) -> None:
     expect(tab.get_by_role("list", name="Colours by response")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_it_fits_a_phone(web: Web, browser: Browser) -> None:
     tab = browser.new_context(viewport=PHONE, color_scheme="dark").new_page()
     open_graph(web, tab)

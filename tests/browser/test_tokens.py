@@ -14,6 +14,7 @@ def make_token(tab: Page, web: Web, name: str) -> str:
     return tab.get_by_label("Token", exact=True).input_value()
 
 
+@pytest.mark.long
 def test_a_token_is_made_copied_and_revoked(web: Web, tab: Page) -> None:
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     secret = make_token(tab, web, "nightly build")

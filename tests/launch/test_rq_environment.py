@@ -13,9 +13,11 @@ from crawler.launch import install
 from settings.environment import embedded_socket
 from tests.conftest import free_port
 from tests.launch.test_worker import without_settings
+from tests.marking import long_unless
 from tests.stack import ROOT
 
 OUTSIDE = Path("/")
+NAMES = ("RQ_REDIS_URL", "RQ_DASHBOARD_REDIS_URL", "RQ_DASHBOARD_BIND")
 SETTINGS = "import os; print(*(os.environ.get(name) for name in {names}), sep='\\n')"
 
 
@@ -67,7 +69,9 @@ def test_the_dashboard_finds_it_and_is_not_open_to_others(project: Path) -> None
     assert (project / ".data" / "dashboard_password").exists()
 
 
-@pytest.mark.parametrize("name", ["RQ_REDIS_URL", "RQ_DASHBOARD_REDIS_URL", "RQ_DASHBOARD_BIND"])
+@pytest.mark.parametrize(
+    "name", long_unless(["RQ_REDIS_URL"], ["RQ_REDIS_URL", "RQ_DASHBOARD_REDIS_URL", "RQ_DASHBOARD_BIND"])
+)
 def test_what_the_user_has_set_stays(project: Path, name: str) -> None:
     program = "rq-dashboard" if "DASHBOARD" in name else "rq"
     assert "of.the.user" in started(project, program, **{name: "of.the.user"})

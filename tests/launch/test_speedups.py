@@ -34,6 +34,7 @@ def test_without_headers_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         speedups.headers()
 
 
+@pytest.mark.long
 def test_what_does_not_compile_leaves_nothing_behind(tmp_path: Path) -> None:
     if isinstance(why := extension(), str):
         pytest.skip(why)
