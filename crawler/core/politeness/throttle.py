@@ -340,8 +340,7 @@ def _is_held(level: Level | None, seen: Level, now: float) -> bool:
 def _with_limit(throttle: Throttle, limit: float, now: float) -> Throttle:
     if limit == throttle.limit:
         return throttle
-    delay = throttle.seconds / limit if limit < 1 else 0.0
-    return replace(throttle, limit=limit, changed_at=now, delay=delay)
+    return replace(throttle, limit=limit, changed_at=now, delay=_delay(throttle.seconds, limit))
 
 
 def _raised(throttle: Throttle, limit: float, now: float) -> Throttle:
@@ -368,7 +367,6 @@ def after_responses(throttle: Throttle, responses: int, began: float, now: float
     sent before the last failure says nothing of how the host is now."""
     if began < throttle.failed_at:
         return replace(throttle, good=throttle.good + responses)
-    delay = throttle.seconds / throttle.limit if throttle.limit < 1 else 0.0
     decay = DECAY**responses
     weight = throttle.weight * decay + (1 - decay) / (1 - DECAY)
     was_down = throttle.failures >= DOWN_FAILURES and throttle.status != TOO_MANY_REQUESTS
@@ -376,7 +374,7 @@ def after_responses(throttle: Throttle, responses: int, began: float, now: float
         throttle,
         good=throttle.good + responses,
         failures=0,
-        delay=delay,
+        delay=_delay(throttle.seconds, throttle.limit),
         weight=weight,
         failed=throttle.failed * decay,
         news_at=now,
@@ -394,6 +392,11 @@ def after_responses(throttle: Throttle, responses: int, began: float, now: float
         ceiling=math.inf,
         ceiling_s=CEILING_S,
     )
+
+
+def _delay(seconds: float, limit: float) -> float:
+    """Seconds between two requests that take so long, with a part of one connection's time; 0.0 = there is none."""
+    return min(MAX_REFUSED_DELAY_S, seconds / limit) if limit < 1 else 0.0
 
 
 def counts(throttle: Throttle, began: float) -> bool:
@@ -423,7 +426,7 @@ def after_failure(throttle: Throttle, connections: int, status: int | None, now:
         throttle = _cut(throttle, limit, now)
     longest = MAX_REFUSED_DELAY_S if status == TOO_MANY_REQUESTS else MAX_DELAY_S
     waiting = min(longest, FIRST_DELAY_S * 2.0 ** min(failures - 1, 16))
-    own = throttle.seconds / throttle.limit if throttle.limit < 1 else 0.0
+    own = _delay(throttle.seconds, throttle.limit)
     return replace(throttle, delay=max(own, waiting), changed_at=now, is_starting=False, is_trial=False)
 
 
