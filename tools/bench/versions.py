@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from crawler.launch import speedups
 from settings.environment import ROOT
 from tools.bench.peers import environment
 from tools.bench.services import Unavailable
@@ -40,7 +42,7 @@ def checked_out(ref: str, folder: Path, python: Path, requirements: str) -> Vers
 
     1. Its files. 2. `.env` of this one, which is not in git but is part of how it is set. 3. `python` is its Python if
     it asks for the same packages as this version, else a new environment with the packages of its file `requirements`.
-    4. Compile it, as this version is. Raises Unavailable.
+    4. Compile it, as this version is, and the page reader of its own sources beside its files. Raises Unavailable.
     """
     commit = _git("rev-parse", "--short", "--verify", "--end-of-options", f"{ref}^{{commit}}")
     root, archive = folder / "root", folder / "root.tar"
@@ -59,6 +61,8 @@ def checked_out(ref: str, folder: Path, python: Path, requirements: str) -> Vers
             raise Unavailable(f"the packages of {ref} could not be installed; pip's own words are above")
         python = made
     _run([str(python), "-m", "compileall", "-q", "crawler", "settings"], root)
+    with suppress(speedups.CannotBuild):  # it has none, or there is no compiler
+        speedups.build(root / "speedups" / "page_scanner.c", root)
     return Version(ref if ref == commit else f"{ref} ({commit})", root, python)
 
 
