@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERFACE 3 /* what `crawler.core.html.scanned_page` expects */
+#define INTERFACE 4 /* what `crawler.core.html.scanned_page` expects */
 #define MAX_DEPTH 256 /* open elements */
 #define MAX_PAGE (1 << 24) /* bytes */
 #define MAX_WANTED 4 /* attributes of one element */
@@ -1999,6 +1999,18 @@ done:
     return result;
 }
 
+static PyObject *Scanner_is_shallow(PyObject *self, PyObject *page) {
+    char *bytes;
+    Py_ssize_t size;
+    int shallow;
+    if (PyBytes_AsStringAndSize(page, &bytes, &size) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    shallow = is_shallow((const uint8_t *)bytes, (const uint8_t *)bytes + size, (const Scanner *)self);
+    Py_END_ALLOW_THREADS
+    return PyBool_FromLong(shallow);
+}
+
 /* The type */
 
 static int read_names(Scanner *self, Row *row, PyObject *names) {
@@ -2103,6 +2115,7 @@ static PyMethodDef scanner_methods[] = {
      "scan(page: bytes) -> (elements, references, numbers, texts, rels, body, is_plain) | str\n\n"
      "A str says why the page was given up on. Of each link there are the number of its reference, and its text;\n"
      "`rels` are by link. `is_plain`: no tag has to be dropped before the tree is built."},
+    {"is_shallow", Scanner_is_shallow, METH_O, "is_shallow(page: bytes) -> bool\n\nWhether few elements are nested."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot scanner_slots[] = {

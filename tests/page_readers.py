@@ -24,7 +24,9 @@ def main(folder: Path) -> int:
         html, url = charsets.utf_8(file.read_bytes()), f"http://127.0.0.1/{file.relative_to(folder)}"
         both = read_both(html, url)
         said["left to the parser" if both is None else "equal" if both[0] == both[1] else "different"] += 1
+        scanned_page.use(None)
         parsed += least(lambda html=html, url=url: extract(html, url))  # type: ignore[misc]
+        scanned_page.use(built)
         read += least(lambda html=html, url=url: read_page(html, url))  # type: ignore[misc]
     pages = max(1, said.total())
     print(f"{said.total()} pages: {', '.join(f'{number} {what}' for what, number in said.items())}")

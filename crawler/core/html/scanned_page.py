@@ -22,7 +22,7 @@ try:
 except ImportError:  # it was not built: there is no compiler
     crawler_speedups = None
 
-INTERFACE = 3  # another one was built from other sources, and is not used
+INTERFACE = 4  # another one was built from other sources, and is not used
 MAX_BYTES = 8 * 1024 * 1024  # the scan takes four times as much memory
 MAX_TEXT = 100  # characters of an anchor text
 MAX_HEADING = 500  # characters of a title or a heading
@@ -93,6 +93,7 @@ def use(extension: Any) -> None:
     global _scanner  # noqa: PLW0603  # one for the process, as the extension is
     is_right = getattr(extension, "INTERFACE", None) == INTERFACE
     _scanner = scanner_of(extension, _LIMITS) if is_right else None
+    nesting.use(_scanner.is_shallow if is_right else None)
 
 
 def scanner_of(extension: Any, limits: _Limits) -> Any:

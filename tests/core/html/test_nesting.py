@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawler.core.html import nesting, scanned_page
 from crawler.core.html.document import FEW_TAGS, MAX_TAGS, MOST_TAGS, document_of
-from crawler.core.html.nesting import MAX_NESTING, MAX_OPTIONS, is_shallow
+from crawler.core.html.nesting import MAX_NESTING, MAX_OPTIONS, judged_shallow
 from tests.compiled import compiled
 from tests.core.html.test_document import PIECES
 
@@ -29,8 +29,8 @@ DEEP = MAX_NESTING + 1
         "<div>" * MAX_NESTING,
     ],
 )
-def test_it_is_shallow(html: str) -> None:
-    assert is_shallow(html.encode())
+def test_it_judged_shallow(html: str) -> None:
+    assert judged_shallow(html.encode())
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_it_is_shallow(html: str) -> None:
     ],
 )  # fmt: skip
 def test_it_is_deep_or_may_be(html: str) -> None:
-    assert not is_shallow(html.encode())
+    assert not judged_shallow(html.encode())
 
 
 NAMES = (
@@ -111,7 +111,7 @@ def test_the_tree_of_a_shallow_page_is_no_deeper_than_twice_that(html: bytes, mo
     with pytest.MonkeyPatch.context() as low:
         low.setattr(nesting, "MAX_NESTING", most)
         copies = html.count(b"<b") + html.count(b"<a")  # a style left open is opened again in other elements
-        assert not is_shallow(html) or depth(html) <= (2 * most + 3) * (1 + copies)
+        assert not judged_shallow(html) or depth(html) <= (2 * most + 3) * (1 + copies)
 
 
 @given(MARKUP, st.integers(0, 6))
@@ -122,10 +122,14 @@ def test_the_compiled_reader_decides_the_same(html: bytes, most: int) -> None:
     with pytest.MonkeyPatch.context() as low:
         low.setattr(nesting, "MAX_NESTING", most)
         page = html.replace(b"\0", b"") + b"<br>"
-        assert (reader.scan(page) == "too many tags") == (not is_shallow(page))
+        assert reader.is_shallow(page) is judged_shallow(page)
+        assert (reader.scan(page) == "too many tags") is not reader.is_shallow(page)
 
 
-def test_a_long_page_of_few_levels_is_parsed_whole() -> None:
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_a_long_page_of_few_levels_is_parsed_whole(is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = scanned_page.scanner_of(compiled(), scanned_page._LIMITS) if is_compiled else None
+    monkeypatch.setattr(nesting, "_compiled", reader and reader.is_shallow)
     row = b"<li><a href=x>y</a></li>"
     assert document_of(b"<ul>%s</ul>" % (row * (MAX_TAGS // 4 + 1))).is_whole
     assert not document_of(b"<ul>%s</ul>" % (row * (MOST_TAGS // 4 + 1))).is_whole
