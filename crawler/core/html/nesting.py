@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 MAX_NESTING = 64
-MAX_OPTIONS = 100  # a parser walks through all elements of a list at each
+MAX_SHALLOW_OPTIONS = 100  # a parser walks through all elements of a list at each
 
 _FOREIGN = frozenset({b"svg", b"math"})
 _VOID = frozenset(
@@ -44,7 +44,7 @@ def is_shallow(html: bytes) -> bool:
 
     1. A start tag opens an element unless it is void. An end tag closes the last one, if that has its name; any other
        closes none. So at least those elements are counted that a parser has open.
-    2. More than MAX_OPTIONS, or a tag, comment or script that can be read in more than one way, makes the page
+    2. More than MAX_SHALLOW_OPTIONS, or a tag, comment or script that can be read in more than one way, makes the page
        uncertain.
     """
     return _compiled(html) if _compiled is not None else judged_shallow(html)
@@ -72,7 +72,7 @@ def judged_shallow(html: bytes) -> bool:
             at = end.start()
         elif name and (name not in _VOID or foreign):
             options += name == b"option"
-            if name == b"plaintext" or options > MAX_OPTIONS or len(opened) == MAX_NESTING:
+            if name == b"plaintext" or options > MAX_SHALLOW_OPTIONS or len(opened) == MAX_NESTING:
                 return False
             opened.append(name)
             foreign += name in _FOREIGN

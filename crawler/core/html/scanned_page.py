@@ -82,7 +82,7 @@ class ScannedPage(NamedTuple):
 
 _Limits = tuple[int, int, int, int, int, int, int, int, int]
 _LIMITS = (
-    *(MAX_TAGS, MOST_TAGS, nesting.MAX_NESTING, nesting.MAX_OPTIONS, FEW_TAGS, MAX_OPTIONS, MAX_COPIES),
+    *(MAX_TAGS, MOST_TAGS, nesting.MAX_NESTING, nesting.MAX_SHALLOW_OPTIONS, FEW_TAGS, MAX_OPTIONS, MAX_COPIES),
     *(ATTRIBUTES_UNCHECKED_BELOW, NAMES_UNCHECKED_BELOW),
 )
 _scanner: Any = None

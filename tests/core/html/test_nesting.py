@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawler.core.html import nesting, scanned_page
 from crawler.core.html.document import FEW_TAGS, MAX_TAGS, MOST_TAGS, document_of
-from crawler.core.html.nesting import MAX_NESTING, MAX_OPTIONS, judged_shallow
+from crawler.core.html.nesting import MAX_NESTING, MAX_SHALLOW_OPTIONS, judged_shallow
 from tests.compiled import compiled
 from tests.core.html.test_document import PIECES
 
@@ -62,7 +62,7 @@ def test_it_judged_shallow(html: str) -> None:
         "<a b=<c>",
         "<a b",
         "<plaintext>",
-        "<option></option>" * (MAX_OPTIONS + 1),
+        "<option></option>" * (MAX_SHALLOW_OPTIONS + 1),
     ],
 )  # fmt: skip
 def test_it_is_deep_or_may_be(html: str) -> None:
@@ -117,7 +117,7 @@ def test_the_tree_of_a_shallow_page_is_no_deeper_than_twice_that(html: bytes, mo
 @given(MARKUP, st.integers(0, 6))
 def test_the_compiled_reader_decides_the_same(html: bytes, most: int) -> None:
     reader = scanned_page.scanner_of(
-        compiled(), (0, MOST_TAGS, most, MAX_OPTIONS, FEW_TAGS, 500, 500_000, 100_000, 500_000)
+        compiled(), (0, MOST_TAGS, most, MAX_SHALLOW_OPTIONS, FEW_TAGS, 500, 500_000, 100_000, 500_000)
     )
     with pytest.MonkeyPatch.context() as low:
         low.setattr(nesting, "MAX_NESTING", most)
