@@ -65,6 +65,7 @@ def assert_once(site: Site, known: BrowserSite, loaded: Iterable[str] = (), **op
     assert {path: times for path, times in site.hits.items() if path in requested} == requested
 
 
+@pytest.mark.long
 def test_shells_are_rendered_and_lead_to_pages_nothing_else_leads_to(rendering: Stack) -> None:
     known = mixed()
     with Site(known.pages).serving() as site:

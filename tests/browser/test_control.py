@@ -94,6 +94,7 @@ def test_a_question_closes_when_another_is_opened(web: Web, small_site: Site, ta
     expect(tab.get_by_role("button", name="Yes, delete the crawl")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_deleting_leads_to_the_list_and_a_page_left_open_says_that_it_is_gone(
     web: Web, small_site: Site, tab: Page, complaints: list[str]
 ) -> None:

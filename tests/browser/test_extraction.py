@@ -24,6 +24,7 @@ def fill(tab: Page, shop: Site) -> None:
     tab.get_by_label("Fields to read from each page").fill(RULES)
 
 
+@pytest.mark.long
 def test_the_rules_are_tried_in_place_and_what_was_typed_stays(
     web: Web, tab: Page, shop: Site, complaints: list[str]
 ) -> None:

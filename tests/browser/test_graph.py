@@ -43,6 +43,7 @@ def test_a_dot_that_is_clicked_says_what_it_is(web: Web, tab: Page) -> None:
     expect(details).to_be_hidden()
 
 
+@pytest.mark.long
 def test_what_is_searched_for_is_found_in_picture_and_table(web: Web, tab: Page) -> None:
     open_graph(web, tab)
     tab.get_by_label("Find").fill("gone")

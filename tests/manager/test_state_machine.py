@@ -42,7 +42,7 @@ pytestmark = [
 HAPPENINGS = 30  # in a story, at most; with the work between them a crawl of this site comes to its end or near it
 AFTERWARDS = 5  # happenings behind a death at a crash point
 JOBS_TO_THE_END = 400  # of a story in which little happens
-QUICK = ("disturbed", "limited", "everything", "all and collectors")
+QUICK = ("everything", "all and collectors")
 """The varieties of which `bin/test` tells a story; the others have more of one kind of happening."""
 
 JOBS = (0, 0, 1, 2, 3, 5)  # that are run between two happenings
@@ -125,6 +125,7 @@ def test_a_death_of_one_of_several_collectors_is_survived(moment: str, world: Wo
     survive(moment, world, COLLECTING)
 
 
+@pytest.mark.long
 def test_a_page_whose_browsers_crash_has_three_attempts_and_then_holds_no_place(world: World) -> None:
     story = Story(world, RENDERING, Random(1))
     try:

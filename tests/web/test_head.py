@@ -73,6 +73,7 @@ def differences(browser: Client, address: str, *, may_be_refused: bool = True) -
     return [f"{address}: {difference}" for difference in found]
 
 
+@pytest.mark.long
 def test_every_address_answers_it_as_it_answers_get(browser: Client, places: dict[str, Any]) -> None:
     everything = list(there_is(places))
     assert len(everything) > 80

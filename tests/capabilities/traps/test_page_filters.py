@@ -35,10 +35,7 @@ NARROWEST = {
 }
 """Of traps in one branch: the narrowest that holds it, and why it is kept out."""
 
-QUICK = (
-    *("tree", "calendar with days", "session", "session in path", "soup"),
-    *("shop", "glossary", "one form"),
-)
+QUICK = ("tree", "session", "session in path", "soup", "shop")
 """The sites that are not left to `bin/test --all`: those of the others' kind that take the least time."""
 
 
@@ -67,6 +64,7 @@ def test_an_honest_path_among_many_small_traps_is_crawled_whole() -> None:
     assert outcomes.fetched >= {f"/news/{number}" for number in range(sites.NEWS)}
 
 
+@pytest.mark.long
 def test_honest_pages_at_the_path_of_a_trap_are_crawled_if_they_lack_its_parameter() -> None:
     outcomes = crawled(sites.replies, COST)
     assert outcomes.fetched >= {f"/view?topic={number}" for number in range(sites.TOPICS)}
@@ -98,6 +96,7 @@ def test_a_page_kept_out_says_what_its_branch_repeats() -> None:
     assert error == f"the last {pages} pages of its branch {trap.pattern} repeated what {others} others say"
 
 
+@pytest.mark.long
 def test_without_the_option_it_goes_on() -> None:
     work = Work(new_crawl(CrawlOptions(traps=False)), TRAPS["session"])
     for _ in range(40):
@@ -132,6 +131,7 @@ def test_a_false_alarm_is_taken_back_by_the_crawl_itself() -> None:
     assert not outcomes.traps
 
 
+@pytest.mark.long
 def test_pages_that_are_first_found_with_the_parameter_of_a_trap_are_requested() -> None:
     """No link leads to them without the parameter."""
     late = range(100, 160)
@@ -201,6 +201,7 @@ def test_pages_in_a_sitemap_are_requested() -> None:
     assert Page.objects.filter(in_sitemap=True, status=Page.OPEN).count() == 30
 
 
+@pytest.mark.long
 def test_another_crawl_learns_for_itself() -> None:
     one = crawled(TRAPS["session"], COST)
     other = crawled(TRAPS["session"], COST)
@@ -216,6 +217,7 @@ def test_pages_beyond_the_rows_of_a_trap_are_counted(monkeypatch: pytest.MonkeyP
     assert trap.left_out > 0
 
 
+@pytest.mark.long
 def test_what_was_read_of_a_short_trap_takes_few_bytes(real_redis: Redis) -> None:
     outcomes = crawled(TRAPS["tree"], 2 * COST)
     key = CrawlKeys(str(outcomes.crawl.id)).of(SAID_LOG)
