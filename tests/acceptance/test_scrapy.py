@@ -57,6 +57,7 @@ def _program(pid: int) -> bytes:
         return b""
 
 
+@pytest.mark.long
 def test_a_spider_sees_every_page_once_and_the_receipt_counts_its_calls(with_spiders: Stack, settings: Any) -> None:
     check_a_spider_sees_every_page_once(with_spiders, settings)
 

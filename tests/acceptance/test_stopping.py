@@ -33,6 +33,7 @@ def ended(stack: Stack, site: Site, crawl: Any) -> None:
     assert {(row["attempts"], row["deaths"]) for row in stack.pages(crawl).values()} == {(1, 0)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("worker", "limit"),
     [

@@ -1,9 +1,12 @@
 """Two crawls at once, also of the same site, do not disturb one another."""
 
+import pytest
+
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.stack import Stack
 
 
+@pytest.mark.long
 def test_two_crawls_of_one_site_each_find_every_page(stack: Stack) -> None:
     with small_site().serving() as site:
         for _ in range(2):
