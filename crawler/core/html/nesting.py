@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 MAX_NESTING = 64
 MAX_SHALLOW_OPTIONS = 100  # a parser walks through all elements of a list at each
 
 _FOREIGN = frozenset({b"svg", b"math"})
+_COUNTED = _FOREIGN | {b"option", b"plaintext"}
 _VOID = frozenset(
     b"area base basefont bgsound br col embed hr img input keygen link meta param source track wbr".split()
 )
@@ -27,6 +29,12 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _END = {name: re.compile(rb"</(?i:%s)[ \t\n\r\f/>]" % name) for name in _RAW}
+
+
+class _Tag(NamedTuple):
+    is_end: bool
+    name: bytes  # in lower case; b"" = no tag
+    opens: bool  # an element that is closed by a tag
 
 
 _compiled: Callable[[bytes], bool] | None = None
@@ -53,28 +61,44 @@ def is_shallow(html: bytes) -> bool:
 def judged_shallow(html: bytes) -> bool:
     """The same without the compiled page reader."""
     opened: list[bytes] = []
+    known: dict[bytes, _Tag] = {}  # most tags of a page are written more than once
     options = 0
     foreign = 0  # open drawings and formulas, in which no element is void
     at = html.find(b"<")
     while at != -1:
-        token = _TOKEN.match(html, at)
-        if token is None or b"--!>" in (token["comment"] or b""):
-            return False
-        at, name = token.end(), (token["name"] or b"").lower()
-        if token["slash"]:
+        end = html.find(b">", at) + 1
+        tag = known.get(html[at:end])
+        if tag is None:
+            token = _TOKEN.match(html, at)
+            if token is None or b"--!>" in (token["comment"] or b""):
+                return False
+            end = token.end()
+            tag = _tag_of(token)
+            if tag.name:
+                known[token[0]] = tag
+        is_end, name, opens = tag
+        if is_end:
             if opened and opened[-1] == name:
                 opened.pop()
                 foreign -= name in _FOREIGN
-        elif name in _RAW:
-            end = _END[name].search(html, at)
-            if end is None or foreign or b"<!--" in html[at : end.start()]:
-                return False
-            at = end.start()
-        elif name and (name not in _VOID or foreign):
-            options += name == b"option"
-            if name == b"plaintext" or options > MAX_SHALLOW_OPTIONS or len(opened) == MAX_NESTING:
+        elif opens or (foreign and name in _VOID):
+            if len(opened) == MAX_NESTING:
                 return False
             opened.append(name)
-            foreign += name in _FOREIGN
-        at = html.find(b"<", at)
+            if name in _COUNTED:
+                options += name == b"option"
+                foreign += name in _FOREIGN
+                if name == b"plaintext" or options > MAX_SHALLOW_OPTIONS:
+                    return False
+        elif name in _RAW:
+            stop = _END[name].search(html, end)
+            if stop is None or foreign or b"<!--" in html[end : stop.start()]:
+                return False
+            end = stop.start()
+        at = html.find(b"<", end)
     return True
+
+
+def _tag_of(token: re.Match[bytes]) -> _Tag:
+    name = (token["name"] or b"").lower()
+    return _Tag(token["slash"] == b"/", name, bool(name) and name not in _VOID and name not in _RAW)
