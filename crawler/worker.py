@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import math
 import multiprocessing
 import os
 import resource
@@ -11,22 +12,24 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import SimpleWorker
 from rq.exceptions import DeserializationError, StopRequested
 from rq.job import Job
 from rq.queue import Queue
+from rq.utils import now
 from rq.worker import WorkerStatus
 
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
-from django.db import DatabaseError, close_old_connections, connections
+from django.db import DatabaseError, close_old_connections, connection, connections
 
 from crawler import clock, conf, registry
 from crawler.core.errors import CrawlerError
@@ -48,6 +51,7 @@ from crawler.queueing.installation import OtherInstallation, verify
 from crawler.queueing.queues import stop_request
 from crawler.queueing.workers import keep_registered
 from crawler.redis_client import CONNECTION_CLASS
+from crawler.storage.bulk import POSTGRESQL
 
 PRELOADED = (_jobs, _announce, _fetch, _manage, _watch)
 """The modules that the entry points in `crawler.jobs` import at their first job, imported at the start."""
@@ -56,6 +60,9 @@ for seam in ("page_steps", "page_filters", "page_rows", "receipt_parts"):
 
 FETCH = "crawler.jobs.fetch"  # this job reuses the HTTP connections of the job before
 DEQUEUE_TIMEOUT_S = 5  # an idle worker then runs `reconcile`
+NOTE_INTERVAL_S = 0.5  # at which it notes in Redis that it is alive, and looks whether RQ's workers are suspended
+MAINTAINED_S = 0.05  # RQ runs the maintenance twice between two jobs: not again within this time
+DATABASE_CONNECTION_S = 300  # for which a worker that is not idle keeps its connection
 REGISTER_INTERVAL_S = 5.0  # a worker is unknown to RQ at most so long after Redis lost its data
 MIN_LIFETIME_S = 30.0  # before its memory is checked: with too low a limit, it still works
 RECONNECT_PAUSE_S = 1.0  # between two attempts to reach Redis
@@ -89,6 +96,7 @@ class SafeQueue(Queue):
     """A queue whose jobs are popped and recorded as taken in one step, as RQ does for workers of a single queue."""
 
     is_taking_job = False  # a job may be popped and not started: a stop must not lose it
+    before_waiting: Callable[[], object] = _fetch.connection_pool.close_idle
 
     @classmethod
     def dequeue_any(
@@ -105,7 +113,7 @@ class SafeQueue(Queue):
         SafeQueue.is_taking_job = False
         if stop_request.is_set():
             raise StopRequested
-        _fetch.connection_pool.close_idle()
+        SafeQueue.before_waiting()
         if timeout is None:
             return None
         found = super().dequeue_any(wanted, timeout, connection, *more, **named)
@@ -114,8 +122,9 @@ class SafeQueue(Queue):
 
 
 class Worker(SimpleWorker):
-    """RQ's SimpleWorker, which closes old database connections after each job, as Django does after each request, and
-    runs `reconcile` at the start and while idle: crawls continue even if Redis has lost every job.
+    """RQ's SimpleWorker, which runs `reconcile` at the start and while idle: crawls continue even if Redis has lost
+    every job. It keeps its connection to the database from one job to the next, until it is idle. RQ notes in Redis a
+    dozen times a job that the worker is alive, and in which state; this worker does so twice a second.
 
     After CRAWLER_WORKER_JOBS jobs, above CRAWLER_WORKER_MB of memory, and after an outage of Redis (or a full Redis),
     it executes itself again under the same process id, so that its supervisor notices nothing.
@@ -126,6 +135,7 @@ class Worker(SimpleWorker):
         self.queue_class = SafeQueue
         _fetch.connection_pool.outlasts_jobs = True  # SafeQueue closes them
         self._jobs_done, self._started_at = 0, time.monotonic()
+        self._noted_at = self._looked_at = self._maintained_at = -math.inf
         self._needs_restart = self._was_stopped = False
         self._is_permanent = False  # not a burst worker
         self._early_stop: int | None = None  # a signal that came before RQ's handlers
@@ -143,6 +153,9 @@ class Worker(SimpleWorker):
         self._is_permanent = not burst and more.get("max_jobs") is None and more.get("max_idle_time") is None
         worked = False
         _tune_garbage_collector()
+        _keep_database_connection()
+        stop_request.is_told = True
+        SafeQueue.before_waiting = self._rest
         try:
             worked = super().work(burst, *args, **more)
         except RedisError as error:
@@ -150,6 +163,7 @@ class Worker(SimpleWorker):
                 raise
             log.warning("Redis does not answer: %s", error)
         finally:
+            stop_request.is_told, SafeQueue.before_waiting = False, _fetch.connection_pool.close_idle
             _fetch.connection_pool.close_idle()
             if self._was_stopped:
                 gc.freeze()  # saves 0.15 s: at exit Python examines all objects that are not frozen
@@ -250,11 +264,46 @@ class Worker(SimpleWorker):
         self._early_stop = signum
 
     def check_for_suspension(self, burst: bool) -> None:
-        """As RQ's; it is the first that RQ calls where it handles the end."""
+        """As RQ's, but not between jobs that take less than NOTE_INTERVAL_S; it is the first that RQ calls where it
+        handles the end."""
         if self._early_stop is not None:
             signum, self._early_stop = self._early_stop, None
             self.request_stop(signum, None)
-        super().check_for_suspension(burst)
+        if time.monotonic() - self._looked_at >= NOTE_INTERVAL_S:
+            super().check_for_suspension(burst)
+            self._looked_at = time.monotonic()
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
+        """As RQ's, but at most every NOTE_INTERVAL_S, and in one step."""
+        if pipeline is not None:
+            super().heartbeat(timeout, pipeline)
+        elif time.monotonic() - self._noted_at >= NOTE_INTERVAL_S:
+            self._note_state(timeout)
+
+    def set_state(self, state: str, pipeline: Pipeline | None = None) -> None:
+        """As RQ's, but between two jobs it stays busy for others; see `_rest`."""
+        if pipeline is None and state == WorkerStatus.IDLE:
+            self._state = state
+        else:
+            super().set_state(state, pipeline)
+
+    def _note_state(self, timeout: int | None = None) -> None:
+        self._noted_at = time.monotonic()
+        with self.connection.pipeline(transaction=False) as pipe:
+            super().set_state(self.get_state(), pipe)
+            super().heartbeat(timeout, pipe)
+            pipe.execute()
+
+    def _rest(self) -> None:
+        """Called when there is no job: give back what other processes could use, and be idle for others, too."""
+        _fetch.connection_pool.close_idle()
+        _close_database_connection()
+        self._note_state()
+        self._looked_at = -math.inf
+
+    def handle_execution_ended(self, job: Job, queue: Queue, heartbeat_ttl: int) -> None:
+        """As RQ's, without a heartbeat of the job: no callback follows that could take long."""
+        job.ended_at = job.last_heartbeat = now()
 
     def register_death(self) -> None:
         self._registration.close()  # first, else it would register again
@@ -286,6 +335,8 @@ class Worker(SimpleWorker):
         close_old_connections()
         if _name_of(job) != FETCH:  # another job may take minutes, and would block other workers from the hosts
             _fetch.connection_pool.close_idle()
+        elif connection.vendor == POSTGRESQL:  # it has few connections, and a worker seldom needs one while it fetches
+            _close_database_connection()
         try:
             super().execute_job(job, queue)
         finally:
@@ -304,6 +355,8 @@ class Worker(SimpleWorker):
         return True  # RQ calls this before each wait for a job
 
     def run_maintenance_tasks(self) -> None:
+        if time.monotonic() - self._maintained_at < MAINTAINED_S:
+            return
         self._needs_restart = self._is_permanent and self._should_recycle()
         if self._needs_restart:
             raise StopRequested
@@ -319,6 +372,20 @@ class Worker(SimpleWorker):
             log.warning("the crawls could not be reconciled: %s", error)
         finally:
             close_old_connections()
+        self._maintained_at = time.monotonic()
+
+
+def _keep_database_connection() -> None:
+    """Keep the connection of this thread from one job to the next; one that the database has closed meanwhile is
+    opened again."""
+    for settings in connections.settings.values():
+        settings["CONN_MAX_AGE"] = settings["CONN_MAX_AGE"] or DATABASE_CONNECTION_S
+        settings["CONN_HEALTH_CHECKS"] = True
+
+
+def _close_database_connection() -> None:
+    if not connection.in_atomic_block:
+        connection.close()
 
 
 def _tune_garbage_collector() -> None:

@@ -60,6 +60,7 @@ class StopRequest(threading.Event):
     process. It is set by a signal handler, so it must not raise."""
 
     signal_list: str | None = None  # the list on which the poller blocks
+    is_told = False  # the worker that runs the jobs of this process sets it itself
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -364,7 +365,7 @@ def stop_listener() -> Callable[[], bool]:
     worker = job.worker_name if job is not None else None
 
     def is_stopping() -> bool:
-        if stop_request.is_set() or worker is None:
+        if stop_request.is_set() or stop_request.is_told or worker is None:
             return stop_request.is_set()
         key = Worker.redis_worker_namespace_prefix + worker
         return bool(connection().hexists(key, "shutdown_requested_date"))
@@ -375,7 +376,7 @@ def stop_listener() -> Callable[[], bool]:
 def is_forked() -> bool:
     """Whether the job of this process has it to itself: a stock worker forks for each job, which takes 0.3 seconds."""
     job = get_current_job()
-    if job is None or job.worker_name is None:
+    if job is None or job.worker_name is None or stop_request.is_told:
         return False
     pid = connection().hget(Worker.redis_worker_namespace_prefix + job.worker_name, "pid")
     return pid is not None and int(pid) != os.getpid()
@@ -401,10 +402,14 @@ def is_for_last_queues() -> bool:
     job = get_current_job()
     if job is None or job.worker_name is None:
         return False
-    waiting = {name for name in batch_queues()[1:] if connection().llen(_queue(name).key)}
-    key = Worker.redis_worker_namespace_prefix + job.worker_name
-    listened = cast(bytes | None, connection().hget(key, "queues") if waiting else None)
-    return not waiting.isdisjoint((listened or b"").decode().split(","))
+    names = batch_queues()[1:]
+    with connection().pipeline(transaction=False) as pipe:
+        pipe.hget(Worker.redis_worker_namespace_prefix + job.worker_name, "queues")
+        for name in names:
+            pipe.llen(_queue(name).key)
+        listened, *waiting = pipe.execute()
+    own = (listened or b"").decode().split(",")
+    return any(number and name in own for name, number in zip(names, waiting, strict=True))
 
 
 def has_work() -> bool:

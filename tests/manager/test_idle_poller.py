@@ -129,7 +129,7 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
     bench: Bench, time: GivenTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leave_nothing_to_do(bench)
-    ending = threading.Event()
+    ending = queues.StopRequest()
     monkeypatch.setattr(queues, "stop_request", ending)
 
     def sleep(seconds: float) -> None:
