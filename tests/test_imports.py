@@ -32,6 +32,27 @@ def test_it_loads_nothing_that_it_may_never_need(modules: str) -> None:
     assert not set(LATE[modules]) & set(loaded)
 
 
+FEW = 0.2
+"""Of the crawler's values that a process loads, at most so many are dataclasses: Python generates their methods, which
+takes half a millisecond each. A msgspec struct takes a fortieth of that."""
+
+
+@pytest.mark.parametrize("modules", LATE)
+def test_few_of_the_values_it_loads_are_dataclasses(modules: str) -> None:
+    script = (
+        f"import sys, dataclasses, msgspec, {modules}\n"
+        "own = [module for name, module in sys.modules.items() if name.startswith('crawler.')]\n"
+        "classes = {value for module in own for value in vars(module).values() if isinstance(value, type)}\n"
+        "structs = [found for found in classes if issubclass(found, msgspec.Struct)]\n"
+        "slow = sorted(found.__name__ for found in classes if dataclasses.is_dataclass(found))\n"
+        "print(len(structs), *slow)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    structs, *slow = loaded.stdout.split()
+
+    assert len(slow) < FEW * int(structs), f"make these structs: {slow}"
+
+
 IN_TICKS = (
     *("options", "lanes", "result_fields", "page_rows", "page_tables", "page_fields", "page_readers"),
     *("subscribers", "receipt_parts", "hints", "crawl_checks", "page_filters"),

@@ -1,10 +1,10 @@
 """What an installation that others can reach must have set."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.core.checks import Error
+from msgspec.structs import replace
 
 from crawler.checks import troubles
 from crawler.core.installation.deployment import Setup

@@ -11,12 +11,12 @@ import getpass
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+import msgspec
 from django.db.models import Model
 
 from crawler.models import AuditEntry, Crawl, Schedule
@@ -33,8 +33,7 @@ class Person(Protocol):
     def get_username(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(msgspec.Struct, frozen=True):
     """The actor of the following actions."""
 
     via: str

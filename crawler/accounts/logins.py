@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, TypeVar, cast
 
+import msgspec
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.base import UpdateError
@@ -67,8 +67,7 @@ class TooManyTries(CrawlerError):
         self.wait = wait  # seconds
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """An attempt that was counted."""
 
     counts: tuple[Limit, ...]

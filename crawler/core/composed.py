@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast, dataclass_transform, get_origin, get_type_hints
 
 import msgspec
+from msgspec.structs import replace
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -22,8 +22,7 @@ class Part:
         return cast(Self, struct)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a field besides its type. It stands where the field's default does."""
 
     name: str = ""  # of the field

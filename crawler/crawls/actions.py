@@ -4,8 +4,9 @@ made of it."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from uuid import UUID
+
+import msgspec
 
 from crawler import clock
 from crawler.core.access.permissions import Right, Scope
@@ -17,8 +18,7 @@ from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.text import Reply
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """One action. `name` is that of the command, of the operation and in addresses."""
 
     name: str

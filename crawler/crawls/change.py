@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -33,8 +32,7 @@ LOADING = "Its list is still being read; change it once the crawl runs."
 OF_LINKS = ("include", "exclude")
 
 
-@dataclass(frozen=True)
-class Changed:
+class Changed(msgspec.Struct, frozen=True):
     """The options that have another value now, as stored; receivers and credentials as their number: they may be
     secrets."""
 

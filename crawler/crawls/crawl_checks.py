@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
+
+import msgspec
 
 from crawler import registry
 from crawler.core.errors import BadInput
@@ -14,8 +15,7 @@ from crawler.http.guard import Guard
 from crawler.models import Crawl
 
 
-@dataclass(frozen=True)
-class CrawlCheck:
+class CrawlCheck(msgspec.Struct, frozen=True):
     """One capability's."""
 
     options: Callable[[CrawlOptions, str, Collection[str], Guard | None], CrawlOptions]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 from django.db import DatabaseError
 from redis.exceptions import ResponseError
 
@@ -32,8 +32,7 @@ DUTIES: tuple[Callable[[Scan], DutyResult], ...] = (
 """In this order: a crawl whose hold is over is woken by the same scan."""
 
 
-@dataclass(frozen=True)
-class ScanResult:
+class ScanResult(msgspec.Struct, frozen=True):
     """What a scan found. The idle poller goes on while there are running crawls or pending deliveries."""
 
     running: int  # crawls

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol, Unpack
+
+import msgspec
 
 from crawler.core.pages.content_formats import HTML, MARKDOWN, PDF, SCREENSHOT, TEXT, WARC
 from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
@@ -30,8 +31,7 @@ def _always(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """Any crawl can be exported."""
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(msgspec.Struct, frozen=True):
     """One export format. A call returns the pieces to write; BadInput when the crawl cannot be exported so."""
 
     do_not_call_in_templates: ClassVar[bool] = True  # otherwise Django calls it

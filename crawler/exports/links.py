@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, Unpack
+
+import msgspec
 
 from crawler.core.html import link_codec
 from crawler.core.pages.outcomes import Outcome
@@ -30,8 +31,7 @@ class LinkTarget(NamedTuple):
     is_hidden: bool  # it asks to be left out, and the crawl obeys
 
 
-@dataclass(frozen=True)
-class Targets:
+class Targets(msgspec.Struct, frozen=True):
     """All pages of a crawl by their short keys (`core.html.link_codec`), in sorted arrays: 18 bytes a page."""
 
     keys: array[int]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple, TypedDict, Unpack
 
+import msgspec
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
@@ -24,8 +24,7 @@ from crawler.storage.content.objects import ObjectMissing, Place, Reader
 from crawler.storage.page_tables import page_tables
 
 
-@dataclass(frozen=True)
-class ExportColumn:
+class ExportColumn(msgspec.Struct, frozen=True):
     """One column of a table of pages."""
 
     name: str

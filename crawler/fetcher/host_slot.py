@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from crawler import conf
 from crawler.clock import Clock
@@ -23,8 +24,7 @@ BEGIN_MARGIN_S = 2.5  # a request is begun only while the slot is valid for long
 SLOT_RETRY_S = 0.25  # between two attempts to get a lost slot again
 
 
-@dataclass(frozen=True)
-class RateLimited:
+class RateLimited(msgspec.Struct, frozen=True):
     """Rate-limited until `at` (epoch seconds)."""
 
     at: float

@@ -8,6 +8,8 @@ from enum import IntEnum
 from functools import cache
 from typing import Any, ClassVar, Self, cast
 
+import msgspec
+
 from crawler import registry
 from crawler.clock import Clock
 from crawler.core.html.document import Document
@@ -23,8 +25,7 @@ from crawler.http.warc_record import RecordedExchange
 Fetch = Callable[[PageTask], PageResult | RateLimited]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SliceContext:
+class SliceContext(msgspec.Struct, frozen=True, kw_only=True):
     """The slice whose pages a step gets."""
 
     batch: Batch

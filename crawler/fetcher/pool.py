@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
 
+import msgspec
+from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from crawler.frontier.host_limiter import HostLimiter
@@ -23,13 +24,12 @@ MAX_IDLE_S = 0.1  # idle connections are closed after this while the job runs
 MAX_CONNECTIONS = 32  # idle at a time; one for each slice that has just ended
 
 
-@dataclass(frozen=True)
-class PooledConnection:
+class PooledConnection(msgspec.Struct, frozen=True):
     fetcher: HttpFetcher
     limiter: HostLimiter
     host: str
     holder: str  # of the slot
-    since: float = field(default_factory=time.monotonic)
+    since: float = msgspec.field(default_factory=time.monotonic)
 
     def close(self) -> None:
         self.fetcher.close()

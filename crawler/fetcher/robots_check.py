@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 from redis import Redis
 
 from crawler import conf
@@ -33,8 +32,7 @@ MAX_SHOWN = 200  # characters of a rule
 LOCK_POLL_S = 0.05  # between two checks for a robots.txt that another worker is fetching
 
 
-@dataclass(frozen=True)
-class RobotsDecision:
+class RobotsDecision(msgspec.Struct, frozen=True):
     """What robots.txt says about an origin's pages. `rules` is None when it says nothing against any of them."""
 
     reachable: bool

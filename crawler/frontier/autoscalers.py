@@ -18,9 +18,9 @@ import secrets
 import socket
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import cast
 
+import msgspec
 from redis import Redis
 from redis.exceptions import ResponseError
 
@@ -45,8 +45,7 @@ def note_autoscaler_of_api(redis: Redis) -> None:
         redis.set(SCALED_BY_API, 1, ex=API_TTL_S)
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(msgspec.Struct, frozen=True):
     """What was read of another autoscaler."""
 
     raw: bytes

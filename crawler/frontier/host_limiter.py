@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, cast
 
+import msgspec
 from redis import Redis
 from redis.client import Pipeline
 
@@ -22,8 +22,7 @@ TRIAL_POLL_S = 0.25  # between two checks of its result
 EXCESS_POLL_S = 0.25  # a holder that is one too many, because the limit has fallen, asks again after this
 
 
-@dataclass(frozen=True)
-class HostPolicy:
+class HostPolicy(msgspec.Struct, frozen=True):
     """One crawl's limits for a host. Of several crawls of one host the strictest policy counts."""
 
     crawl: str
@@ -40,8 +39,7 @@ class SlotResult(IntEnum):
     FIRST_TIME = 2  # entered, and the crawl may make one request without the throttle's delay
 
 
-@dataclass(frozen=True)
-class Grant:
+class Grant(msgspec.Struct, frozen=True):
     """Whether a request may be sent now, when to ask again, and the delay that applies."""
 
     granted: bool

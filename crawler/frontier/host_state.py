@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import cast
 
+import msgspec
 from redis import Redis
 
 from crawler.core.pages.outcomes import Outcome
@@ -19,14 +19,13 @@ STOP_FIELDS = ["until", "stop_status", "stops", "stop_page", "refusals"]
 _FIELDS = ["crawl_delay", "throttle", "answered", "probe_until"]
 
 
-@dataclass(frozen=True)
-class HostState:
+class HostState(msgspec.Struct, frozen=True):
     """The state of one host."""
 
     crawl_delay: float | None = None  # seconds its robots.txt asks for
-    throttle: Throttle = field(default_factory=Throttle)
+    throttle: Throttle = msgspec.field(default_factory=Throttle)
     has_answered: bool = False  # responded within the last day
-    stop: HostStop = field(default_factory=HostStop)
+    stop: HostStop = msgspec.field(default_factory=HostStop)
     probe_until: float = 0.0  # epoch seconds; after a stop, one page is tried until then
 
     @property
@@ -88,8 +87,7 @@ def stop_from(fields: list[bytes | None]) -> HostStop:
 # Hosts of a crawl that do not respond, or whose robots.txt is unreachable: how often in a row, since when, and how.
 
 
-@dataclass(frozen=True)
-class FailureStreak:
+class FailureStreak(msgspec.Struct, frozen=True):
     times: int  # in a row
     since: float  # epoch seconds
     outcome: Outcome  # of the last time

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, cast
 
+from msgspec.structs import asdict, astuple
 from redis import Redis
 from redis.client import Pipeline
 
@@ -121,7 +122,7 @@ def _window(raw: Sequence[Any]) -> Window:
 def encoded_throttle(throttle: Throttle, now: float) -> dict[Any, Any]:
     """The fields of the host that are stored for it."""
     known = {name: value for name, value in asdict(throttle).items() if value != _DEFAULTS[name]}
-    known["levels"] = [list(asdict(level).values()) for level in throttle.levels.values()]
+    known["levels"] = [list(astuple(level)) for level in throttle.levels.values()]
     return {
         "throttle": json.dumps(known, separators=(",", ":")),
         "limit": throttle.connections,
@@ -141,4 +142,4 @@ def decode_throttle(raw: bytes | None, now: float) -> Throttle:
     return rules.after_silence(Throttle(**{k: v for k, v in known.items() if k in _DEFAULTS}, levels=levels), now)
 
 
-_DEFAULTS = {each.name: getattr(Throttle(), each.name) for each in fields(Throttle)}
+_DEFAULTS = asdict(Throttle())

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+import msgspec
 from redis import Redis
 
 from crawler.core.protocol import retries
@@ -28,16 +28,14 @@ _WAIT_FIELDS = [*STOP_FIELDS, "probe", "probe_until", *THROTTLE_FIELDS]
 """Fields of a host that make it wait. Its Crawl-delay is not among them: the site asked for that."""
 
 
-@dataclass(frozen=True)
-class PolicyInUse:
+class PolicyInUse(msgspec.Struct, frozen=True):
     """The host policy of a crawl at work."""
 
     delay: float  # seconds between two requests, at least
     connections: int  # at a time, at most
 
 
-@dataclass(frozen=True)
-class HostSnapshot:
+class HostSnapshot(msgspec.Struct, frozen=True):
     """What all crawls know about a host."""
 
     state: HostState
@@ -117,8 +115,7 @@ def end_waits(redis: Redis, host: str) -> bool:
     return redis.hdel(keys.host(host), *_WAIT_FIELDS) > 0
 
 
-@dataclass(frozen=True)
-class LaneSnapshot:
+class LaneSnapshot(msgspec.Struct, frozen=True):
     """A host with waiting pages, or a lane of it (`core.protocol.retries`). Times are epoch seconds."""
 
     lane: str
@@ -134,8 +131,7 @@ class LaneSnapshot:
         return retries.host_of(self.lane)
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     now: float  # epoch seconds, by the clock all workers agree on
     queue_side: QueueSide
     leases: Sequence[tuple[Lease, float]]  # with the time when each will be checked

@@ -3,7 +3,7 @@ to a crawl: the seam "crawl_keys" has their names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from crawler.core.protocol.collectors import MAX_COLLECTORS
 from crawler.core.protocol.lanes import SlotLane, suffixes
@@ -76,8 +76,7 @@ def calls_of(who: str) -> str:
     return f"{PREFIX}:calls:{who}"
 
 
-@dataclass(frozen=True)
-class LaneKeys:
+class LaneKeys(msgspec.Struct, frozen=True):
     """The keys of the pages that wait in one slot lane, or in the base lane. They are kept apart, so that pages that
     wait for a slot do not delay others."""
 
@@ -87,8 +86,7 @@ class LaneKeys:
     waiting: str  # string with a TTL of a minute: how many pages wait in all queues
 
 
-@dataclass(frozen=True)
-class CrawlKeys:
+class CrawlKeys(msgspec.Struct, frozen=True):
     """The keys of one crawl. Each of its collectors has a results list, a mark and a lock of its own."""
 
     crawl: str  # UUID

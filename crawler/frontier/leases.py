@@ -7,10 +7,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, cast
 
+import msgspec
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -29,16 +29,14 @@ def this_process() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-@dataclass(frozen=True)
-class CurrentSuspect:
+class CurrentSuspect(msgspec.Struct, frozen=True):
     """A suspect that its worker has noted: about to be fetched, being fetched or parsed, or not reported yet."""
 
     page: int  # id
     attempt: int  # 1 for the first
 
 
-@dataclass(frozen=True)
-class Lease:
+class Lease(msgspec.Struct, frozen=True):
     """A batch handed out. `held` is False while its job waits in RQ's queue."""
 
     batch: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+import msgspec
 from redis import Redis
 from redis.client import Pipeline
 
@@ -14,8 +14,7 @@ from crawler.frontier import keys, scripts
 from crawler.frontier.keys import CrawlKeys
 
 
-@dataclass(frozen=True)
-class QueueMetrics:
+class QueueMetrics(msgspec.Struct, frozen=True):
     """Sums over crawls."""
 
     reports: int = 0  # left by fetch jobs and not processed yet
@@ -52,8 +51,7 @@ def read_queue_metrics(redis: Redis, crawls: Sequence[str], now: float) -> Queue
 BUCKET_BOUNDS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # a tick hands over after ten
 
 
-@dataclass(frozen=True)
-class TickTimes:
+class TickTimes(msgspec.Struct, frozen=True):
     """Since Redis was last flushed."""
 
     last: float  # seconds

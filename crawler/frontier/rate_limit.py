@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import ceil
 from threading import Lock
 from typing import NamedTuple, Protocol
 
+import msgspec
 from redis import Redis
 
 from crawler.frontier import keys, scripts
@@ -17,8 +17,7 @@ from crawler.frontier import keys, scripts
 MAX_COUNTERS = 10_000  # in memory
 
 
-@dataclass(frozen=True)
-class RateLimit:
+class RateLimit(msgspec.Struct, frozen=True):
     """A kind of attempts that is limited."""
 
     window_s: float
@@ -36,8 +35,7 @@ class Limit(NamedTuple):
     limit: int
 
 
-@dataclass(frozen=True)
-class LimitResult:
+class LimitResult(msgspec.Struct, frozen=True):
     """The result of an attempt."""
 
     wait: int  # whole seconds until the next attempt is possible; 0 = it was counted

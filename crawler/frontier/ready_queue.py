@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+import msgspec
 from redis import Redis
 
 from crawler.core.politeness.host_rules import MAX_SLICE_PAGES, Pace
@@ -35,8 +35,7 @@ WORKER_CONNECTIONS = 256  # of a worker, unless set otherwise
 JOB_CHECK_INTERVAL_S = 5.0  # after which the manager checks whether RQ still knows a batch's job
 
 
-@dataclass(frozen=True)
-class QueueItem:
+class QueueItem(msgspec.Struct, frozen=True):
     """A page to be enqueued."""
 
     id: int
@@ -45,16 +44,14 @@ class QueueItem:
     priority: int = USUAL_PRIORITY  # of pages due at the same time, the most urgent is handed out first
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """Pages that are enqueued in the order of their discovery."""
 
     priority: int
     depth: int = -1  # -1 when the crawl does not go level by level
 
 
-@dataclass(frozen=True)
-class SliceOrder:
+class SliceOrder(msgspec.Struct, frozen=True):
     """Asks for slice `number` of a batch. A slice of suspects becomes the only one of the batch `alone` (its id and
     token); without `alone` suspects are skipped."""
 
@@ -65,8 +62,7 @@ class SliceOrder:
     suffix: str = ""  # of the slot lane whose pages are asked for, see `core.protocol.lanes`
 
 
-@dataclass(frozen=True)
-class DequeuedSlice:
+class DequeuedSlice(msgspec.Struct, frozen=True):
     """One slice that was handed out."""
 
     batch: str  # its id
@@ -74,8 +70,7 @@ class DequeuedSlice:
     pages: list[int]
 
 
-@dataclass(frozen=True)
-class QueueCounts:
+class QueueCounts(msgspec.Struct, frozen=True):
     waiting: int  # pages, those not due yet included
     due: int  # of them
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import cast
 
+import msgspec
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
@@ -30,8 +30,7 @@ class ReleaseResult(Enum):
     LOST = 2  # the lock expired and another tick may be at work
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """The crawl is dirty, and the tick with this job id was sent at this time."""
 
     job: str
@@ -49,8 +48,7 @@ class Mark:
         return abs(now - self.sent_at) <= MARK_FRESH_S
 
 
-@dataclass(frozen=True)
-class TickEnd:
+class TickEnd(msgspec.Struct, frozen=True):
     """The end of a tick."""
 
     at: float  # epoch seconds

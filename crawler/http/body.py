@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
+
+import msgspec
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.http import encodings
@@ -155,8 +156,7 @@ _BLANK = b" \t\r\n\f\0"  # and the zero bytes of UTF-16
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class BodyPolicy:
+class BodyPolicy(msgspec.Struct, frozen=True):
     """Which bodies the caller wants, and how much of them."""
 
     wants: Wants

@@ -11,9 +11,10 @@ import os
 import re
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from crawler.core.urls.addresses import SOCKS5H, Proxy
 from crawler.core.urls.normalise import host_and_port
@@ -33,8 +34,7 @@ Options = Iterable[tuple[Any, ...]]
 """Arguments of `socket.setsockopt`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gateway:
+class Gateway(msgspec.Struct, frozen=True):
     """A proxy, and the guard of its address: a user's proxy must not be at an address the guard refuses."""
 
     proxy: Proxy

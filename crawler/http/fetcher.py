@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
@@ -41,8 +40,7 @@ def nothing(media_type: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of time and memory for one request."""
 
     max_body_bytes: int = 10 * MIB  # on the wire as well as decoded

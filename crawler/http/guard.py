@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
+import msgspec
+
 from crawler import conf
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.text.controls import by_surface
@@ -54,8 +56,7 @@ FOR_DNS64 = "in a network that reaches IPv4 by DNS64, allow {} by CRAWLER_PRIVAT
 _IN_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){3}")  # the only notation of IPv4 in a normalised URL
 
 
-@dataclass(frozen=True, slots=True)
-class AddressRefusal:
+class AddressRefusal(msgspec.Struct, frozen=True):
     """Why an address is refused."""
 
     reason: str  # one line

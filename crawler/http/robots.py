@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.core.robots.robots_txt import MAX_BYTES
@@ -15,8 +16,7 @@ MAX_HOPS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RobotsFile:
+class RobotsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The response to a request for robots.txt."""
 
     status: int | None  # HTTP status of the last response; None if the file is unreachable

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from uuid import UUID
+
+import msgspec
 
 from crawler import clock
 from crawler.core.options.catalogue import CrawlOptions
@@ -21,8 +22,7 @@ from crawler.queueing import queues
 from crawler.storage.queries import OpenPage
 
 
-@dataclass(frozen=True)
-class TickContext:
+class TickContext(msgspec.Struct, frozen=True):
     crawl: Crawl
     options: CrawlOptions
     frontier: Frontier

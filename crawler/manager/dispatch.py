@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
+
+import msgspec
 
 from crawler import clock, conf
 from crawler.accounts import quotas
@@ -51,8 +52,7 @@ MAX_PAGES_PER_BATCH = 512  # a batch with this many pages gets no further slice
 MAX_CACHE_REPLAY_S = 2.0  # a tick closes pages from the response cache for this long
 
 
-@dataclass(frozen=True)
-class _BatchDraft:
+class _BatchDraft(msgspec.Struct, frozen=True):
     """A batch being filled; its lease exists as soon as its first slice is taken."""
 
     id: str

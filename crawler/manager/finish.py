@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from msgspec.structs import asdict
 
 from crawler import clock
 from crawler.core.protocol.completion import CompletionCheck, State, verdict

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from crawler.core.protocol.discovery import Discovery
@@ -15,8 +15,7 @@ from crawler.storage import queries
 from crawler.storage.queries import OpenPage
 
 
-@dataclass(frozen=True)
-class ReachPart:
+class ReachPart(msgspec.Struct, frozen=True):
     """The pages that a batch requests."""
 
     public_only: bool  # whether they may request none of the private addresses that the crawl may

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -24,12 +23,11 @@ from crawler.storage import queries, response_cache
 from crawler.storage.queries import OpenPage
 
 
-@dataclass(frozen=True)
-class CacheHits:
+class CacheHits(msgspec.Struct, frozen=True):
     """What the cache has for some open pages."""
 
-    results: list[PageResult] = field(default_factory=list)  # of pages that need no request
-    validators: Mapping[int, tuple[str, str]] = field(default_factory=dict)  # page -> ETag and Last-Modified
+    results: list[PageResult] = msgspec.field(default_factory=list)  # of pages that need no request
+    validators: Mapping[int, tuple[str, str]] = msgspec.field(default_factory=dict)  # page -> ETag and Last-Modified
 
 
 def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:

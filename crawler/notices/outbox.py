@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
+import msgspec
 from django.db.models import Count, F, Min, QuerySet
 
 from crawler import clock
@@ -134,8 +134,7 @@ def _postpone_others(failed: Delivery) -> None:
         rest.filter(due_at__lt=failed.due_at).update(due_at=failed.due_at)
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeReceiver:
+class NoticeReceiver(msgspec.Struct, frozen=True):
     """One receiver of a notice: an address the crawl was started with, or a channel of its owner."""
 
     transport: str

@@ -4,16 +4,16 @@ is made at least once. Users do not see them among their notices."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from crawler import registry
 from crawler.core.options.events import Event
 from crawler.models import Delivery
 
 
-@dataclass(frozen=True)
-class Subscriber:
+class Subscriber(msgspec.Struct, frozen=True):
     """One capability's."""
 
     transport: str  # of its deliveries

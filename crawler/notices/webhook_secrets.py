@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import msgspec
 from django.db import transaction
 
 from crawler import clock, encryption
@@ -18,8 +18,7 @@ ROTATION = timedelta(hours=24)
 """For how long the secret before a new one still signs, so that receivers can be changed one after the other."""
 
 
-@dataclass(frozen=True)
-class NewSecret:
+class NewSecret(msgspec.Struct, frozen=True):
     """A secret that was just made; it cannot be shown again."""
 
     secret: str  # "whsec_..."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 from redis import Redis
 
 from crawler import clock
@@ -29,8 +30,7 @@ class Scan:
         return list(Crawl.objects.filter(state__in=NOT_OVER).only(*SCAN_COLUMNS))
 
 
-@dataclass(frozen=True)
-class DutyResult:
+class DutyResult(msgspec.Struct, frozen=True):
     """What a duty did, and when it is due again."""
 
     moments: Sequence[float] = ()  # epoch seconds

@@ -12,10 +12,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
 
+import msgspec
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db import Error as DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -39,8 +39,7 @@ CONNECT_TIMEOUT_S = 2  # of one attempt to connect to Redis
 NOT_MIGRATED = "its migrations are not applied: python manage.py migrate"
 
 
-@dataclass(frozen=True)
-class Service:
+class Service(msgspec.Struct, frozen=True):
     """A service that a process needs."""
 
     name: str  # and where it is, without its password

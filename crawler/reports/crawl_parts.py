@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from crawler import registry
 from crawler.models import Crawl
@@ -13,8 +14,7 @@ Row = dict[str, str]
 """The text of each cell of a line."""
 
 
-@dataclass(frozen=True)
-class CrawlMetric:
+class CrawlMetric(msgspec.Struct, frozen=True):
     """Numbers of all stored crawls, for Prometheus."""
 
     name: str
@@ -24,8 +24,7 @@ class CrawlMetric:
     """The values of the labels -> number. Raises the errors of the database."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CrawlPart:
+class CrawlPart(msgspec.Struct, frozen=True, kw_only=True):
     """A section of a crawl's page, shown while it has lines."""
 
     name: str  # of its lines in the status of the crawl

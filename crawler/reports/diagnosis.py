@@ -6,11 +6,11 @@ Without Redis the report has the part from the database.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import QuerySet
+from msgspec.structs import asdict
 
 from crawler.clock import Clock, epoch_seconds
 from crawler.core.politeness.host_rules import WaitReason

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 from django.db.models import QuerySet
+from msgspec.structs import replace
 from redis import Redis, RedisError
 
 from crawler import encryption
@@ -54,8 +55,7 @@ from crawler.storage import queries
 from crawler.storage.database import silent_lock
 
 
-@dataclass(frozen=True)
-class HoldCause:
+class HoldCause(msgspec.Struct, frozen=True):
     """What holds a crawl."""
 
     why: str = ""  # as users read it; "" = nothing holds it, or a user paused it
@@ -155,8 +155,7 @@ GIVEN_UP_WITHIN = 3600.0  # seconds
 LATELY = 10.0  # seconds; recent activity shows that workers live although RQ lists none
 
 
-@dataclass(frozen=True)
-class BatchState:
+class BatchState(msgspec.Struct, frozen=True):
     lease: Lease
     look_at: float  # epoch seconds of the next check
     hold: Hold
@@ -172,14 +171,12 @@ class BatchState:
         return sum(len(ids) for _, ids in self.lease.slices.values())
 
 
-@dataclass(frozen=True)
-class HostStatus:
+class HostStatus(msgspec.Struct, frozen=True):
     seen: LaneSnapshot
     wait: HostWait
 
 
-@dataclass(frozen=True)
-class RedisState:
+class RedisState(msgspec.Struct, frozen=True):
     """The state of a crawl in Redis."""
 
     snapshot: Snapshot

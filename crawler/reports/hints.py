@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 from django.db.models import Count, QuerySet
 
 from crawler import registry
@@ -27,18 +27,16 @@ KEPT_WHILE_RUNNING_S = 30  # a hint about a running crawl is looked for again
 ORPHANS_PER_LINKED_PAGE = 9  # the sitemap names ten times what links reach
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """The pages a hint is about."""
 
     pages: int
     of: int  # from among so many
     example: str  # a URL; "" = none
-    words: Mapping[str, str] = field(default_factory=dict)  # further ones of the message
+    words: Mapping[str, str] = msgspec.field(default_factory=dict)  # further ones of the message
 
 
-@dataclass(frozen=True)
-class Hint:
+class Hint(msgspec.Struct, frozen=True):
     """One that may be given. Its check reads few rows of a crawl that gives no reason for it."""
 
     slug: str  # in the receipt and the API

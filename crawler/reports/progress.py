@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from django.core.cache import cache
 from django.db.models import Avg, Count, F, Q, Sum, Value
 from django.db.models.functions import Concat, StrIndex, Substr
@@ -115,8 +115,7 @@ COUNT_TTL_S = 86_400  # seconds a count is cached
 LONGEST = 120  # seconds after which a counting process is taken for dead
 
 
-@dataclass(frozen=True)
-class Host:
+class Host(msgspec.Struct, frozen=True):
     """The pages of one host."""
 
     name: str  # with its port unless it is the default one
@@ -127,8 +126,7 @@ class Host:
     elapsed_ms: int  # of a response, on average
 
 
-@dataclass(frozen=True)
-class Breakdown:
+class Breakdown(msgspec.Struct, frozen=True):
     """The pages of one crawl by depth and by host at one time."""
 
     depths: dict[int, int]  # links from a start URL -> pages

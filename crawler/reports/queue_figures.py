@@ -6,10 +6,11 @@ Each comes from the crawl's row or from an index; no figure reads all pages.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from msgspec.structs import asdict
 from redis import RedisError
 
 from crawler.core.errors import ServiceDown

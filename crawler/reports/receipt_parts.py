@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import msgspec
 
 from crawler import registry
 from crawler.models import Crawl
 
 
-@dataclass(frozen=True)
-class ReceiptPart:
+class ReceiptPart(msgspec.Struct, frozen=True):
     """One key of the receipt."""
 
     key: str

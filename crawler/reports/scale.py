@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median, median_low
 from typing import Any
 
 from django.db.models import QuerySet
+from msgspec.structs import replace
 from redis import Redis
 
 from crawler import clock, conf

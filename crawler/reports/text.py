@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
+
+import msgspec
 
 from crawler.core.options.events import PREFIX, Event
 from crawler.core.pages.outcomes import HOST_FAILURES, Category, Outcome, Tone
@@ -228,8 +229,7 @@ def figures(receipt: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 # Replies to actions on a crawl, for page and terminal.
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """A reply to a user."""
 
     line: str  # one sentence or two

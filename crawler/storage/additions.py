@@ -4,10 +4,10 @@ queue, and opens closed ones again."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from django.db.models import Count, Q, QuerySet
 
 from crawler.core.pages.outcomes import Outcome
@@ -30,8 +30,7 @@ HandedOut = Callable[[Sequence[OpenPage]], set[int]]
 """The ids of those pages that are handed out to a fetch job now."""
 
 
-@dataclass(frozen=True)
-class AdditionResult:
+class AdditionResult(msgspec.Struct, frozen=True):
     """What happened to the pages that a user named."""
 
     added: int = 0  # inserted

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 from uuid import UUID
+
+import msgspec
 
 from crawler.core.pages.code_calls import merged
 from crawler.core.pages.content_formats import HTML
@@ -25,8 +26,7 @@ _REPLACE = Statement(
 )
 
 
-@dataclass(frozen=True)
-class ExtractedFields:
+class ExtractedFields(msgspec.Struct, frozen=True):
     """What was extracted from the kept HTML of one page."""
 
     place: list[Any]  # of the HTML, as the page's row named it

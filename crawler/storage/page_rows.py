@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
+
+import msgspec
 
 from crawler import registry
 from crawler.core.options.catalogue import CrawlOptions
@@ -14,8 +15,7 @@ from crawler.core.protocol.messages import PageResult
 from crawler.storage.queries import OpenPage
 
 
-@dataclass(frozen=True)
-class PageRows:
+class PageRows(msgspec.Struct, frozen=True):
     """One capability's."""
 
     store: Callable[[UUID, Sequence[PageResult], Sequence[Discovery]], None]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import msgspec
 from django.db.models import Model
 
 from crawler import registry
@@ -14,8 +14,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.page_fields import fields_from
 
 
-@dataclass(frozen=True)
-class PageTable:
+class PageTable(msgspec.Struct, frozen=True):
     """One table; the rows have the ids of their pages."""
 
     relation: str  # of a page to its row; its `PageField`s name it

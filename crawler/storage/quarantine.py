@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 from django.db.models import F, Q, QuerySet
 
 from crawler import registry
@@ -16,8 +16,7 @@ from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page, Trap
 
 
-@dataclass(frozen=True)
-class Quarantine:
+class Quarantine(msgspec.Struct, frozen=True):
     """Open pages that are not requested, by ids."""
 
     trap_id: int
@@ -25,8 +24,7 @@ class Quarantine:
     pages: Sequence[int]
 
 
-@dataclass(frozen=True)
-class TrapDecision:
+class TrapDecision(msgspec.Struct, frozen=True):
     """The pages to insert, and what becomes of others."""
 
     pages: Sequence[Discovery]
@@ -35,8 +33,7 @@ class TrapDecision:
     reopened: Sequence[int] = ()  # pages in quarantine to open again
 
 
-@dataclass(frozen=True)
-class PageFilter:
+class PageFilter(msgspec.Struct, frozen=True):
     """One capability's."""
 
     sort_out: Callable[[Crawl, Sequence[Discovery], Mapping[str, PageResult]], TrapDecision]

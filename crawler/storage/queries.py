@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
 from uuid import UUID
 
+import msgspec
 from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
@@ -21,8 +21,7 @@ from crawler.models import Crawl, Page
 from crawler.storage.bulk import is_among
 
 
-@dataclass(frozen=True)
-class OpenPage:
+class OpenPage(msgspec.Struct, frozen=True):
     """What dispatch needs of a page."""
 
     id: int
@@ -44,7 +43,7 @@ class OpenPage:
         return max(self.due_at, self.not_before or 0.0)
 
 
-OPEN_PAGE_FIELDS = tuple(field.name for field in fields(OpenPage))
+OPEN_PAGE_FIELDS = OpenPage.__struct_fields__
 
 
 def all_rows(crawl: UUID) -> QuerySet[Page]:

@@ -8,10 +8,10 @@ crawl's row: a transaction that ends or reopens a crawl runs before it or after 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from uuid import UUID
 
+import msgspec
 from django.db import DatabaseError, connection, transaction
 from django.db.models import QuerySet
 from msgspec.structs import replace
@@ -37,8 +37,7 @@ OnClosed = Callable[[Crawl, Collection[int]], None]
 """Called with the pages of a crawl that were closed, in the transaction that closes them."""
 
 
-@dataclass(frozen=True)
-class Retry:
+class Retry(msgspec.Struct, frozen=True):
     """A page that will be fetched again."""
 
     result: PageResult
@@ -46,8 +45,7 @@ class Retry:
     put_off: int | None = None  # status of the response that asked for this wait
 
 
-@dataclass(frozen=True)
-class ApplyResult:
+class ApplyResult(msgspec.Struct, frozen=True):
     """The result of `apply`."""
 
     tallies: Tallies  # the crawl's, afterwards

@@ -3,7 +3,6 @@
 import json
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
-from dataclasses import astuple
 from inspect import getmembers, isfunction, signature
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
+from msgspec.structs import astuple
 from syrupy.assertion import SnapshotAssertion
 
 from crawler import registry

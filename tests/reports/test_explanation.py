@@ -1,10 +1,10 @@
 """Each situation a crawl can be in has a sentence a person understands."""
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.capabilities.browser.lanes import RENDER

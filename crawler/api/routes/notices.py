@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from msgspec.structs import asdict
 from ninja import Status
 
 from crawler.accounts.permissions import own_channels, sees_addresses
@@ -131,7 +132,7 @@ def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
 )
 def make_secret_of_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     """The new secret signs from now on; for a day so does the one before."""
-    return vars(replace_secret(channel_named(request, channel_id)))
+    return asdict(replace_secret(channel_named(request, channel_id)))
 
 
 @secret_router.on(
@@ -146,7 +147,7 @@ def make_secret_of_channel(request: ApiRequest, channel_id: UUID) -> dict[str, A
 def make_secret_of_address(request: ApiRequest, body: shapes.WebhookAddress) -> dict[str, Any]:
     """Signs what your crawls send to this address, as one of their `notify_webhooks`. A secret that it had is
     replaced; for a day both sign."""
-    return vars(make_secret(request.user.pk, body.address))
+    return asdict(make_secret(request.user.pk, body.address))
 
 
 @channel_router.on("DELETE /{uuid:channel_id}", "Remove a channel", Scope.CHANNELS_WRITE, status=204)

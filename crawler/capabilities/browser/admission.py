@@ -6,7 +6,8 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+import msgspec
 
 from crawler.capabilities.browser.proxy_relay import Relay, Reply
 from crawler.capabilities.browser.proxy_request import Target
@@ -18,8 +19,7 @@ MAX_REFUSED = 100  # that an admission remembers
 REST_SECONDS = 1.0  # without a byte since the server's last one: the connection gives way to others that wait
 
 
-@dataclass(frozen=True)
-class ProxyLimits:
+class ProxyLimits(msgspec.Struct, frozen=True):
     """Limits of one page."""
 
     max_bytes: int  # received from servers

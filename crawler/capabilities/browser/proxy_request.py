@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import host_and_port, resolve
@@ -36,8 +37,7 @@ class BadResponse(ValueError):
     """What a server sent is no response that can be sent back; the text is one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """Where a request leads."""
 
     host: str  # as the guard takes it: in normal form, an IPv6 address without brackets
@@ -47,8 +47,7 @@ class Target:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """The head of a request to the proxy. Nothing in it has been checked but by the methods that raise."""
 
     line: str

@@ -11,9 +11,9 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from django.db import connections
 
 from crawler.capabilities.hooks import conf
@@ -33,8 +33,7 @@ _lock = threading.Lock()
 _left_behind, _failed = Counter[str](), Counter[str]()  # hook -> calls that have not ended, calls that failed
 
 
-@dataclass(frozen=True)
-class CallResult(Generic[T]):
+class CallResult(msgspec.Struct, Generic[T], frozen=True):
     """What came of a call."""
 
     value: T | None = None  # None, too, if it failed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,8 +17,7 @@ from crawler.hooks import Found, PageSeen, Response
 MAX_LINKS = 10_000  # of one call
 
 
-@dataclass(frozen=True)
-class PageHooks:
+class PageHooks(msgspec.Struct, frozen=True):
     """The hooks with `on_page`, for the pages of one crawl."""
 
     crawl: str = ""  # UUID

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
+
+import msgspec
 
 from crawler.capabilities.login.forms import Form, login_form, matches
 from crawler.capabilities.login.options import LoginOptions
@@ -32,8 +33,7 @@ class LoginShown(Exception):
     """The response to a page asks for a log-in; it is no result of that page."""
 
 
-@dataclass(frozen=True)
-class LoginResponse:
+class LoginResponse(msgspec.Struct, frozen=True):
     """The last response of a chain of redirects."""
 
     url: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from crawler.core.pages.traps import TrapReason
 from crawler.core.urls.normalise import host_of
@@ -15,8 +16,7 @@ SERIES_DEPTH = 1_000  # links from the start; only a chain of "next" leads so de
 SERIES_PAGES = 5_000  # of one pattern at such a depth, so that ?page=1..5000 is fetched by "next" links alone
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(msgspec.Struct, frozen=True):
     """A bound that a URL exceeds."""
 
     reason: TrapReason

@@ -141,8 +141,7 @@ class Branches(msgspec.Struct, array_like=True):
     rests_until: int = 0  # no text is read until `pages` is so large
 
 
-@dataclass(frozen=True)
-class ReadPage:
+class ReadPage(msgspec.Struct, frozen=True):
     """A page that was closed now."""
 
     url: str
@@ -150,8 +149,7 @@ class ReadPage:
     led_to: Sequence[str] = ()  # new pages
 
 
-@dataclass(frozen=True)
-class TrapFinding:
+class TrapFinding(msgspec.Struct, frozen=True):
     """A branch that is a trap from now on."""
 
     pattern: str

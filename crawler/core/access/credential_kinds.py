@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+import msgspec
 
 from crawler.core.composed import Part
 
@@ -25,8 +26,7 @@ class Typed(Enum):
     ADDRESSES = "addresses"  # web addresses, with blanks between
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """That the owner of a crawl may give it again while the crawl runs: all its values, in place of all it has."""
 
     before: str  # the option it stands before on the form
@@ -35,8 +35,7 @@ class Change:
     on_resuming: str  # what the command that resumes a crawl does with it
 
 
-@dataclass(frozen=True, kw_only=True)
-class CredentialKind:
+class CredentialKind(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of credential, as all surfaces show it."""
 
     name: str  # of its field on the form and in the API

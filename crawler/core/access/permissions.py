@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
+
+import msgspec
 
 from crawler.core.errors import BadInput
 
@@ -18,8 +19,7 @@ class Right(StrEnum):
     OWN = "own"  # delete it, share it, keep it
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(msgspec.Struct, frozen=True):
     """The relation of a user to one crawl or schedule."""
 
     is_owner: bool = False

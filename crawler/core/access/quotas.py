@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+
+import msgspec
 
 from crawler.core.errors import OverQuota
 from crawler.core.text.quantities import count, counted
@@ -12,8 +13,7 @@ RETRY_AFTER_S = 60  # an arbitrary time after which a crawl may be over
 BYTES_PER_MB = 1_000_000
 
 
-@dataclass(frozen=True)
-class Quota:
+class Quota(msgspec.Struct, frozen=True):
     """The limits of a user."""
 
     active_crawls: int = 0  # crawls that are not over
@@ -22,16 +22,14 @@ class Quota:
     stored_mb: int = 0  # megabytes of content that these crawls keep
 
 
-@dataclass(frozen=True)
-class StorageUse:
+class StorageUse(msgspec.Struct, frozen=True):
     """What the crawls of a user store. Deleting one frees it."""
 
     pages: int = 0
     bytes: int = 0  # of kept content
 
 
-@dataclass(frozen=True)
-class QuotaUse:
+class QuotaUse(msgspec.Struct, frozen=True):
     """What a user has used."""
 
     active_crawls: int
@@ -39,8 +37,7 @@ class QuotaUse:
     stored: StorageUse = StorageUse()
 
 
-@dataclass(frozen=True)
-class StorageExhausted:
+class StorageExhausted(msgspec.Struct, frozen=True):
     """A limit of storage that a user's crawls have reached."""
 
     used: int  # pages, or megabytes

@@ -8,7 +8,8 @@ a crawl of their own would. `docs/decisions/security.md` has the reasons.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from crawler.core.access.credentials import CHANGEABLE
 from crawler.core.errors import BadInput
@@ -19,8 +20,7 @@ NAMING = ("include", "exclude", *MAY_BE_SECRET, *CHANGEABLE)
 """The options that decide where requests go, or what is sent with them."""
 
 
-@dataclass(frozen=True)
-class Namer:
+class Namer(msgspec.Struct, frozen=True):
     """The person who names URLs or addresses for a crawl."""
 
     may_allow_private: bool = False  # a superuser, or the operator on the machine itself

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+import msgspec
 
 from crawler.core.channels import discord, email, slack, webhook
 from crawler.core.channels.kind import ChannelKind
@@ -36,8 +37,7 @@ SERVICES = [kind.label for kind in KINDS if kind.is_secret]
 ADDRESS_HELP = f"An e-mail address, the web address of your webhook, or the one {listed(SERVICES)} made for you."
 
 
-@dataclass(frozen=True, slots=True)
-class Receiver:
+class Receiver(msgspec.Struct, frozen=True):
     """One place a notice is sent to."""
 
     transport: str

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
+
+import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One notice for one receiver. A duplicate has the same id."""
 
     id: str  # of the delivery
@@ -28,12 +28,11 @@ class Message:
     at: str = ""  # when it happened, ISO 8601 in UTC
     pages: Sequence[Mapping[str, Any]] | None = None  # of a page notice, in place of a receipt
     sentence: str = ""  # what happened, for channels with a layout of their own
-    figures: Sequence[tuple[str, str]] = field(default=())  # names and numbers for such a channel
+    figures: Sequence[tuple[str, str]] = msgspec.field(default=())  # names and numbers for such a channel
     link: str = ""  # to the crawl's page
 
 
-@dataclass(frozen=True, slots=True)
-class SigningContext:
+class SigningContext(msgspec.Struct, frozen=True):
     """What a request can be signed with."""
 
     secret: str  # of the installation; "" = none
@@ -55,8 +54,7 @@ def mask_url(address: str) -> str:
     return f"{parts.scheme}://{host}/…"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChannelKind:
+class ChannelKind(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of notice channel: its content is sent as JSON in a POST request, or the message by e-mail."""
 
     name: str  # in tables, in JSON, and before an address: "slack:https://..."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from enum import StrEnum
 from itertools import accumulate, islice
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -60,8 +60,7 @@ class LinksCut(StrEnum):
     ANCHOR_TEXTS = "anchor_texts"  # MAX_WORDS; only texts are missing
 
 
-@dataclass(frozen=True, slots=True)
-class PageContent:
+class PageContent(msgspec.Struct, frozen=True):
     """What was read from one page."""
 
     title: str  # white space collapsed, at most MAX_TITLE characters; "" when there is none
@@ -135,7 +134,7 @@ def with_links(page: PageContent, urls: Sequence[str]) -> PageContent:
     places, texts, rels = page.occurrences
     added = range(len(page.links), len(page.links) + len(new))
     occurrences = Occurrences([*places, *added], [*texts, *("" for _ in new)], rels)
-    return dataclasses.replace(page, links=(*page.links, *new), occurrences=occurrences)
+    return replace(page, links=(*page.links, *new), occurrences=occurrences)
 
 
 def _title_of(page: LexborHTMLParser) -> str:

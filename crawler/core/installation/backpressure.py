@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 PAUSE_AT_SHARE, RESUME_BELOW_SHARE = 0.9, 0.8
 """Shares of Redis's maxmemory. From the first on no page is handed out, so that results on their way fit in. Below the
@@ -24,8 +25,7 @@ class Shortage(StrEnum):
         return self in {Shortage.DATABASE_FULL, Shortage.DATABASE_READ_ONLY, Shortage.DATABASE_UNWELL}
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True):
     """The memory of Redis, by its INFO."""
 
     used: int  # bytes

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from enum import IntEnum
 from ipaddress import ip_address, ip_network
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
+import msgspec
+from msgspec.structs import asdict
+
 from crawler.core.installation.redis_url import parse_sentinel
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setup:
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that are checked."""
 
     redis_url: str
@@ -67,8 +68,7 @@ def is_everything(host: str) -> bool:
 MAX_SKEW_S = 2.0
 
 
-@dataclass(frozen=True)
-class Skew:
+class Skew(msgspec.Struct, frozen=True):
     """Seconds by which this machine's clock is ahead of each; None = no response, or no clock of its own."""
 
     redis: float | None = None

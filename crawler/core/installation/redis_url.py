@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from crawler.core.errors import BadInput
 
@@ -32,8 +33,7 @@ NO_CLUSTER = (
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:,/@]+)(?::(\d{1,5}))?")
 
 
-@dataclass(frozen=True)
-class SentinelUrl:
+class SentinelUrl(msgspec.Struct, frozen=True):
     """The parts of a URL with sentinels."""
 
     sentinels: tuple[tuple[str, int], ...]  # host, port

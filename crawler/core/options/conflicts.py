@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -13,8 +12,7 @@ Condition = Callable[[msgspec.Struct], bool]
 """Of the options of a crawl. An option that this installation does not have is not chosen."""
 
 
-@dataclass(frozen=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True):
     """What is refused: both conditions at once."""
 
     field: str  # the option at which the message is shown

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar, cast
+
+import msgspec
 
 from crawler.core.composed import Entry, Part
 from crawler.core.errors import BadInput
@@ -15,8 +16,7 @@ MAX_DAYS = 366  # of a duration
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class WholeNumber:
+class WholeNumber(msgspec.Struct, frozen=True):
     """A whole number."""
 
     example: str
@@ -34,16 +34,14 @@ class WholeNumber:
         return "" if 1 <= value <= self.most else f"must be between 1 and {self.most}, not {value}"
 
 
-@dataclass(frozen=True)
-class Size(WholeNumber):
+class Size(WholeNumber, frozen=True):
     """A number of bytes, typed with or without a unit."""
 
     metavar: str = "SIZE"
     unit: str = "bytes"
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(msgspec.Struct, frozen=True):
     """A number above 0 that may have a fraction."""
 
     example: str
@@ -58,8 +56,7 @@ class Number:
         return f"must be more than 0 and at most {self.most:,.0f}, not {value:g}"
 
 
-@dataclass(frozen=True)
-class Seconds:
+class Seconds(msgspec.Struct, frozen=True):
     """A number of seconds, 0 or more, typed without a unit."""
 
     example: str
@@ -72,8 +69,7 @@ class Seconds:
         return "" if 0 <= value <= self.most else f"must be between 0 and {self.most:.0f} seconds, not {value:g}"
 
 
-@dataclass(frozen=True)
-class Duration:
+class Duration(msgspec.Struct, frozen=True):
     """A duration, typed with or without a unit; None when there is none."""
 
     example: str
@@ -91,8 +87,7 @@ class Duration:
         return f"must be more than 0 seconds and at most {MAX_DAYS} days, not {value:,.10g} s"
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(msgspec.Struct, frozen=True):
     """Yes or no."""
 
     default: bool = False
@@ -105,8 +100,7 @@ class Switch:
         return ""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """One of several values, each with its label."""
 
     example: str
@@ -119,8 +113,7 @@ class Choice:
         return "" if value in self.labels else f"can be {', '.join(self.labels)}; not {value!r}"
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(msgspec.Struct, frozen=True):
     """Any number of texts. The command takes one at a time, the form one per line."""
 
     example: str
@@ -130,8 +123,7 @@ class Texts:
     unit: str = ""
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """One text of one line."""
 
     example: str
@@ -155,8 +147,7 @@ def each(check: Callable[[str, str], None]) -> Callable[[str, Sequence[str]], No
     return check_all
 
 
-@dataclass(frozen=True)
-class OptionGroup:
+class OptionGroup(msgspec.Struct, frozen=True):
     """Options that stand together."""
 
     heading: str  # on the page; "" = always shown, without a heading
@@ -166,8 +157,7 @@ class OptionGroup:
     first: tuple[str, ...] = ()  # the fields that are first on the form, also those that are no options
 
 
-@dataclass(frozen=True)
-class WireForm:
+class WireForm(msgspec.Struct, frozen=True):
     """How a fetch job gets an option that has another name there, or another type: workers of earlier versions do."""
 
     name: str
@@ -175,8 +165,7 @@ class WireForm:
     value: Callable[[Any], Any]  # of that of the option
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptionEntry(Entry):
+class OptionEntry(Entry, frozen=True, kw_only=True):
     """The entry of an option."""
 
     in_fetch: bool | WireForm = False  # a fetch job gets it, see `protocol.fetch_policy`
@@ -188,8 +177,7 @@ class OptionEntry(Entry):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Option(OptionEntry):
+class Option(OptionEntry, frozen=True):
     """A crawl option, as all surfaces show it."""
 
     kind: Kind
@@ -255,8 +243,7 @@ class Option(OptionEntry):
             raise BadInput(self.name, f"{self.label} {problem}.")
 
 
-@dataclass(frozen=True)
-class ByHand(OptionEntry):
+class ByHand(OptionEntry, frozen=True):
     """An option for which the form and the command have their own code."""
 
     usual: Any
@@ -271,15 +258,13 @@ class ByHand(OptionEntry):
         self.judge(self.name, value)
 
 
-@dataclass(frozen=True)
-class Rules(ByHand):
+class Rules(ByHand, frozen=True):
     """Extraction rules. They are typed into the form, and the command takes a file of them."""
 
     group: OptionGroup
 
 
-@dataclass(frozen=True)
-class Several(ByHand):
+class Several(ByHand, frozen=True):
     """Any number of some values. The form has a box for each, the command takes one at a time."""
 
     group: OptionGroup
@@ -314,8 +299,7 @@ def by_hand(default: T, description: str, check: Callable[[str, T], object], *, 
     return cast(T, ByHand(default, description, check, in_fetch=in_fetch))
 
 
-@dataclass(frozen=True)
-class OptionSet:
+class OptionSet(msgspec.Struct, frozen=True):
     """What a capability gives: options, and what they exclude."""
 
     part: type[Part]

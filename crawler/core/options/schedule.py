@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
+
+import msgspec
 
 from crawler.core.errors import BadInput, first_line
 from crawler.core.text.quantities import seconds_of
@@ -32,8 +33,7 @@ class Timetable(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Every:
+class Every(msgspec.Struct, frozen=True):
     """One moment each `span`, counted from `since`: a run that was begun late does not move the next ones."""
 
     span: timedelta
@@ -45,8 +45,7 @@ class Every:
         return begin + self.span * ((moment - begin) // self.span + 1)
 
 
-@dataclass(frozen=True)
-class Cron:
+class Cron(msgspec.Struct, frozen=True):
     """The moments when the clock on the wall of `zone` shows what the expression says.
 
     croniter is asked in times of the wall alone, which know no summer, and each is turned into a moment here: one that

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from typing import Any
@@ -22,8 +21,7 @@ MIN_UNCHANGED_S = 60.0  # between Last-Modified and the response, for the date a
 NO_VALIDATORS = ("", "")
 
 
-@dataclass(frozen=True)
-class CachedResponse:
+class CachedResponse(msgspec.Struct, frozen=True):
     """A response in the cache."""
 
     result: PageResult

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
+
+import msgspec
 
 
 class Category(StrEnum):
@@ -46,8 +47,7 @@ class Retry(Enum):
     ALWAYS = "always"  # and the host gets fewer requests for a while
 
 
-@dataclass(frozen=True)
-class OutcomeEntry:
+class OutcomeEntry(msgspec.Struct, frozen=True):
     """All there is to say about an outcome."""
 
     value: str  # in the table, exports, API and receipt

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 
 class ValueType(StrEnum):
@@ -47,8 +48,7 @@ class Sort(StrEnum):
     TIME = "time"
 
 
-@dataclass(frozen=True)
-class Ordering:
+class Ordering(msgspec.Struct, frozen=True):
     """How a list of pages is sorted by a field."""
 
     key: Sort
@@ -56,8 +56,7 @@ class Ordering:
     descending: str
 
 
-@dataclass(frozen=True)
-class ColumnPlace:
+class ColumnPlace(msgspec.Struct, frozen=True):
     """The column of the web table that shows a field."""
 
     position: int
@@ -65,8 +64,7 @@ class ColumnPlace:
     is_default: bool = False  # shown unless the user chooses other columns
 
 
-@dataclass(frozen=True)
-class PageField:
+class PageField(msgspec.Struct, frozen=True):
     """One field of a page."""
 
     name: str  # in exports and the API; also the attribute of the row, except `parent`, unless it has another

@@ -3,7 +3,7 @@ what happened to the pages that a user added or asked for again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.options.kinds import MAX_DAYS
@@ -15,8 +15,7 @@ MAX_SECONDS = MAX_DAYS * 86400.0
 MAX_REASONS = 10  # of the refused URLs of a call
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True):
     """None = not named: a new page has the usual priority, may be requested at once, and has the crawl's time to live;
     one that waits already stays where it is."""
 
@@ -49,16 +48,14 @@ def placed(
     return Placement(priority, None if not_before is None else max(not_before, now), ttl)
 
 
-@dataclass(frozen=True)
-class Refused:
+class Refused(msgspec.Struct, frozen=True):
     """A URL that was not added."""
 
     url: str  # as it was given
     why: str  # one line
 
 
-@dataclass(frozen=True)
-class Added:
+class Added(msgspec.Struct, frozen=True):
     """What happened to the URLs of a call; each is counted once."""
 
     added: int = 0  # new pages
@@ -84,8 +81,7 @@ class Added:
         )
 
 
-@dataclass(frozen=True)
-class AskedAgain:
+class AskedAgain(msgspec.Struct, frozen=True):
     """What happened to the pages of a call."""
 
     again: int = 0  # that were closed and are open

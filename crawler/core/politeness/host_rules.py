@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
 
 from crawler.core.pages.outcomes import Outcome, Retry
 from crawler.core.politeness.throttle import Throttle
@@ -27,8 +29,7 @@ GONE_FAILURES, GONE_S = 3, 5.0  # a host that never responded is given up after 
 LOST_FAILURES, LOST_S = 10, 60.0  # a host that responded before is given up after these
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(msgspec.Struct, frozen=True):
     """How much of a host is handed out."""
 
     slices: int  # at a time, at most
@@ -138,8 +139,7 @@ FIRST_STOP_S = 10.0
 TOO_MANY_REQUESTS = 429
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """A response with Retry-After."""
 
     page: str  # a short digest of its URL
@@ -149,8 +149,7 @@ class Refusal:
     others_answered: bool = False  # other pages got a response since the last refusal, as far as its slice knows
 
 
-@dataclass(frozen=True)
-class HostStop:
+class HostStop(msgspec.Struct, frozen=True):
     """The stop of a host. Moments are epoch seconds."""
 
     until: float = 0.0  # no request before
@@ -231,8 +230,7 @@ BLOCKING_REASONS = frozenset({WaitReason.STOP, WaitReason.PROBE, WaitReason.ROBO
 """For these a worker with a slice waits. A delay is part of its work."""
 
 
-@dataclass(frozen=True)
-class HostTiming:
+class HostTiming(msgspec.Struct, frozen=True):
     """The state of a host with pages of one crawl. Every `..._in` is in seconds from now; 0 or less = passed."""
 
     rest_in: float = 0.0  # until this crawl hands out its pages again
@@ -299,8 +297,7 @@ def _reason_of_delay(look: HostTiming) -> WaitReason:
     return max(delays, key=lambda delay: delay[0])[1]
 
 
-@dataclass(frozen=True)
-class ConnectionUse:
+class ConnectionUse(msgspec.Struct, frozen=True):
     """The connections to a host that one crawl uses, or several unnamed ones."""
 
     by: str  # "this crawl", "crawl ID (site)", "another crawl"
@@ -308,8 +305,7 @@ class ConnectionUse:
     crawl: str | None = None  # id; None = not shown
 
 
-@dataclass(frozen=True)
-class HostWait:
+class HostWait(msgspec.Struct, frozen=True):
     """A host with pages that wait."""
 
     host: str

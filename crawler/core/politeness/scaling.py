@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+
+import msgspec
 
 from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, MAX_SLICES_PER_BATCH, slices_at_once
 
@@ -32,8 +33,7 @@ spans a delay or a Retry-After of three minutes: for a shorter one no worker is 
 _ROUNDING = 1e-9  # sums of floats that should be whole are not rounded up to the next number
 
 
-@dataclass(frozen=True)
-class HostWork:
+class HostWork(msgspec.Struct, frozen=True):
     """What one crawl can do at one host within HORIZON_S."""
 
     crawl: str
@@ -46,8 +46,7 @@ class HostWork:
     hosts: int = 1  # that this stands for, each with these numbers: beyond some number they are not read one by one
 
 
-@dataclass(frozen=True)
-class Demand:
+class Demand(msgspec.Struct, frozen=True):
     """What can be done at hosts."""
 
     hosts: int = 0
@@ -147,8 +146,7 @@ def workers_wanted(total: Demand, *, places: int, batches: int, managers: int, p
     return max(at_least, min(max(by_places, by_cpu), total.connections, batches))
 
 
-@dataclass(frozen=True)
-class Steady:
+class Steady(msgspec.Struct, frozen=True):
     """The figure that is shown, which does not flap. Moments are epoch seconds."""
 
     wanted: int

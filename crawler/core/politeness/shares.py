@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 USUAL_WEIGHT = 5
 MOST_WEIGHT = 10
@@ -20,8 +21,7 @@ def batches_ahead(alone: int, weight: int, weights: Sequence[int]) -> int:
     return max(1, int(alone * len(weights) * weight / sum(weights) + 0.5))
 
 
-@dataclass(frozen=True)
-class SlotLoad:
+class SlotLoad(msgspec.Struct, frozen=True):
     """The slots of one worker of a slot lane."""
 
     taken: int

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 LEVELS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 """The numbers of connections that are tried. The best one is never far from one of them."""
@@ -50,8 +52,7 @@ CEILING_S, MAX_CEILING_S = 8.0, 64.0  # until a limit with which requests failed
 DECAY = 0.98  # by which a response counts less with each later one
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """The responses to requests that were sent since a moment, over all workers and crawls."""
 
     since: float = 0.0  # epoch seconds
@@ -82,8 +83,7 @@ class Window:
         return squares / (self.responses - 1 + ASSUMED_RESPONSES) / self.responses
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """How a host responds with so many connections in use."""
 
     connections: int
@@ -112,8 +112,7 @@ class Level:
         return Level(self.connections, mean, error, before + later.responses, later.at)
 
 
-@dataclass(frozen=True)
-class Throttle:
+class Throttle(msgspec.Struct, frozen=True):
     """What is known of a host, and how it is requested. Moments are epoch seconds.
 
     The limit on connections follows the gradient of the response time, as in TCP Vegas (Brakmo and Peterson, 1995) and
@@ -143,7 +142,7 @@ class Throttle:
     limit: float = START  # connections; below 1 the share of time in which one is in use
     delay: float = 0.0  # seconds between two requests
     changed_at: float = 0.0  # requests that were sent before were sent with another limit
-    levels: Mapping[int, Level] = field(default_factory=dict)
+    levels: Mapping[int, Level] = msgspec.field(default_factory=dict)
     seconds: float = 0.0  # recent response time
     is_starting: bool = True  # the next limit is the double
     is_trial: bool = False  # fewer connections are being tried
@@ -183,8 +182,7 @@ class Throttle:
         return self.delay > 0 or (has_tried_more and not self.is_trial)
 
 
-@dataclass(frozen=True)
-class Slowdown:
+class Slowdown(msgspec.Struct, frozen=True):
     """How a host is slowed down, as users read it."""
 
     connections: int  # that it gets
@@ -205,7 +203,7 @@ class Slowdown:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Slowdown:
         """Of its fields as they are stored; a later version may have stored more."""
-        known = {each.name for each in fields(cls)}
+        known = cls.__struct_fields__
         return cls(**{name: value for name, value in plain.items() if name in known})
 
     def is_worse_than(self, other: Slowdown) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
+
+import msgspec
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import LIMITED, USABLE, Category, Outcome
@@ -55,8 +56,7 @@ MIN_CHECK_INTERVAL_S, MAX_CHECK_INTERVAL_S = 0.05, 5.0
 REST_RATIO, REST_RATIO_WHEN_DUE = 20, 4  # length of the pause after a check, in durations of that check
 
 
-@dataclass(frozen=True)
-class QueueSide:
+class QueueSide(msgspec.Struct, frozen=True):
     """What Redis knows about a crawl at one moment."""
 
     results: int  # reports of fetch jobs that are not processed yet
@@ -93,8 +93,7 @@ def verdict(queue_side: QueueSide, *, open_pages: bool) -> CompletionCheck:
     return CompletionCheck.DISAGREE if open_pages else CompletionCheck.FINISH
 
 
-@dataclass(frozen=True)
-class Liveness:
+class Liveness(msgspec.Struct, frozen=True):
     """The state of a running crawl that any process can read."""
 
     locked: bool  # a tick is running

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from crawler.core.installation.backpressure import Shortage
 from crawler.core.politeness.host_rules import HostWait
@@ -46,8 +47,7 @@ def hold_of(
     return Hold.LOST
 
 
-@dataclass(frozen=True)
-class HandedOut:
+class HandedOut(msgspec.Struct, frozen=True):
     """One batch."""
 
     hold: Hold
@@ -55,8 +55,7 @@ class HandedOut:
     back_in: float  # seconds until its pages return to the frontier unless its worker responds
 
 
-@dataclass(frozen=True)
-class SilentLock:
+class SilentLock(msgspec.Struct, frozen=True):
     """The lock on a crawl's row, held by an idle connection: its machine has stopped or is gone."""
 
     client: str  # its address; "" = not known
@@ -80,8 +79,7 @@ def manager_of(*, silent_for: float | None, is_coming: bool) -> Manager:
     return Manager.COMING if is_coming else Manager.RESTING
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """What is known about a crawl at one moment."""
 
     state: State

@@ -6,7 +6,8 @@ The counts only grow, unlike a crawl's counters: a page that is opened again has
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 Moment = Sequence[float]
 """[epoch seconds, pages in, out, retried, dead letters since the first moment], stored in a JSON column of the crawl.
@@ -18,8 +19,7 @@ LATER_INTERVAL_S = 30.0  # between older ones
 MIN_SPAN_S = 5.0  # a crawl that is younger has no rate
 
 
-@dataclass(frozen=True)
-class Flow:
+class Flow(msgspec.Struct, frozen=True):
     """Pages that came or went: in one transaction, or in a minute."""
 
     pages_in: float = 0  # discovered, added, or opened again

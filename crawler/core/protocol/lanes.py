@@ -7,9 +7,10 @@ that need a slot of one of the slot lanes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from crawler import registry
 
@@ -25,8 +26,7 @@ def _allow(options: CrawlOptions, by_operator: bool) -> None:
     pass
 
 
-@dataclass(frozen=True, eq=False)
-class Lane:
+class Lane(msgspec.Struct, frozen=True, eq=False):
     """One that all pages of a crawl take, if it is chosen."""
 
     queue: str  # in RQ, and the option of bin/worker; the ids of its batches begin with it
@@ -42,8 +42,7 @@ class Lane:
     """Raises BadInput if no crawl with these options may start; the operator, on the command line, may do more."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SlotLane(Lane):
+class SlotLane(Lane, frozen=True, eq=False, kw_only=True):
     """One that single pages of a crawl take. They wait in queues of their own, and each needs a slot of a worker."""
 
     suffix: str  # letters, at the end of the names of those queues, see `core.protocol.retries`

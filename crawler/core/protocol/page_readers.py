@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
+
+import msgspec
 
 from crawler import registry
 from crawler.core.protocol.messages import PageResult
 
 
-@dataclass(frozen=True)
-class PageReader:
+class PageReader(msgspec.Struct, frozen=True):
     """One capability's."""
 
     title: str  # of what reads pages, for users

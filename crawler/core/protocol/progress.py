@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -25,8 +24,7 @@ DENSE_SAMPLES = 20  # the newest, which are all kept; the older ones are thinned
 RATE_WINDOW_S = 10.0
 
 
-@dataclass(frozen=True)
-class Completion:
+class Completion(msgspec.Struct, frozen=True):
     """How far a crawl is: `done` of `total` pages; 0 <= done <= total."""
 
     done: int
@@ -144,8 +142,7 @@ WIDTH, HEIGHT = 600, 120  # of a line chart, in SVG units; the page scales it
 _NICE = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
 
 
-@dataclass(frozen=True)
-class ChartLine:
+class ChartLine(msgspec.Struct, frozen=True):
     """A line over time, as the attributes of SVG shapes."""
 
     points: str  # "x,y x,y", from left to right
@@ -184,8 +181,7 @@ def share(part: int, most: int) -> float:
 HEARTBEAT = b": still here\n\n"
 
 
-@dataclass(frozen=True)
-class ProgressState:
+class ProgressState(msgspec.Struct, frozen=True):
     """A crawl at one moment. Its id is that of the last event sent for it."""
 
     state: str

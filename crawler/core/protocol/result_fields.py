@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class ResultField(Generic[T]):
+class ResultField(msgspec.Struct, Generic[T], frozen=True):
     """One field. It has a name of its own on the wire, so the rules for changing messages hold for it, too."""
 
     name: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from string import ascii_lowercase, digits
 from typing import assert_never
+
+import msgspec
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Category, Outcome, Retry
@@ -18,8 +19,7 @@ MAX_RETRY_AFTER_S = 24 * 3600.0  # a crawl without other work ends sooner
 TRANSIENT_STATUSES = frozenset({408, 425, 429, *range(500, 600)})
 
 
-@dataclass(frozen=True)
-class RetryDecision:
+class RetryDecision(msgspec.Struct, frozen=True):
     """Request again, after at least `wait` seconds."""
 
     wait: float

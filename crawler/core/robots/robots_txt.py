@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain
 
+import msgspec
+
 from crawler.core.robots.rules import Rule, rule_of, target_of
 
 MAX_BYTES = 512_000  # read of a robots.txt; RFC 9309, 2.5 asks for at least 500 kibibytes
@@ -54,8 +56,7 @@ def verdict_of_status(http_status: int | None) -> RobotsAnswer:
             return RobotsAnswer.UNREACHABLE
 
 
-@dataclass(frozen=True, slots=True)
-class RobotsGroup:
+class RobotsGroup(msgspec.Struct, frozen=True):
     """The rules for one crawler: all groups that name it, merged (RFC 9309, 2.2.1)."""
 
     rules: tuple[Rule, ...] = ()  # the most specific first, and allow before disallow among equals
@@ -63,8 +64,7 @@ class RobotsGroup:
     request_gap: float | None = None  # seconds between two requests, by Request-rate; not part of the RFC
 
 
-@dataclass(frozen=True, slots=True)
-class RobotsRules:
+class RobotsRules(msgspec.Struct, frozen=True):
     """A parsed robots.txt. To store it, store its text."""
 
     groups: Mapping[str, RobotsGroup]  # by product token in lower case; "*" for every other crawler
@@ -101,8 +101,7 @@ class RobotsRules:
         return self.groups.get(_token(user_agent_token)) or self.groups.get(_ANYONE) or RobotsGroup()
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(msgspec.Struct, frozen=True):
     """One line with a key and a value."""
 
     line: int  # from 1
@@ -120,8 +119,7 @@ class _GroupLines:
     request_gaps: list[float] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """The part of such lines for one crawler: all rules, and the delays after its name."""
 
     lines: _GroupLines
@@ -219,8 +217,7 @@ class ForeignFile(Enum):
     BINARY = "binary"
 
 
-@dataclass(frozen=True, slots=True)
-class Oddity:
+class Oddity(msgspec.Struct, frozen=True):
     """What is wrong with a robots.txt."""
 
     is_truncated: bool  # it is longer than MAX_BYTES

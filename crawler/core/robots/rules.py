@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 _UNRESERVED = "A-Za-z0-9._~-"  # the "-" is literal at the end of a character class
 _KEPT_CHARACTERS = ":/?#@!&()+,;=" + _UNRESERVED
@@ -15,8 +16,7 @@ _QUERY_TEXT = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}  # delimiters of 
 _IN_QUERY = re.compile("|".join(_QUERY_TEXT))
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One allow or disallow line."""
 
     allow: bool

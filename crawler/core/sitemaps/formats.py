@@ -5,10 +5,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 from xml.parsers import expat
+
+import msgspec
+from msgspec.structs import replace
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
@@ -20,8 +23,7 @@ from crawler.core.urls.normalise import host_of, normalise, origin_of
 # One entry of a sitemap, as written.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryTexts:
+class EntryTexts(msgspec.Struct, frozen=True, kw_only=True):
     """The texts of one entry, stripped; None if missing."""
 
     loc: str | None = None
@@ -226,8 +228,7 @@ class _Draft:
         return next((self.texts[name] for name in names if name in self.texts), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True):
     """The place of the entries in a format."""
 
     path: tuple[str, ...]  # element names from below the root down to an entry

@@ -6,8 +6,9 @@ import math
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
+
+import msgspec
 
 from crawler.core.protocol.messages import SitemapEntry
 from crawler.core.sitemaps.formats import (
@@ -89,8 +90,7 @@ _HTML = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sitemap:
+class Sitemap(msgspec.Struct, frozen=True):
     """The result of reading a file."""
 
     entries: tuple[SitemapEntry, ...]  # each URL once, in order of appearance

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import re2
 
 from crawler.core.errors import BadInput
@@ -26,8 +26,7 @@ _NO_ENGINE = {
 """Messages of the engine about features of Python's that it lacks, because they can take exponential time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns:
+class Patterns(msgspec.Struct, frozen=True):
     """Some regular expressions, in RE2's syntax. The engine's work grows with the text and never explodes."""
 
     compiled: Any = None  # one alternative each; None = no pattern, which matches nothing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, NamedTuple
+
+import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.json_lines import has_objects, row_of
@@ -174,8 +175,7 @@ MAX_EXAMPLES = 1000  # invalid lines that are kept
 MAX_SHOWN = 200  # characters of each
 
 
-@dataclass(frozen=True)
-class ListReport:
+class ListReport(msgspec.Struct, frozen=True):
     """Blank lines, comments and the names of columns are not counted, so that lines = taken + duplicates + invalid."""
 
     taken: int = 0  # pages

@@ -7,10 +7,11 @@ import csv
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
 from typing import NamedTuple
+
+import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
@@ -134,8 +135,7 @@ UNCLOSED = "A quote in this row is not closed, or text stands behind it."
 _DELIMITERS = "\t,;|"  # in this order: a URL has no tab, and more likely a semicolon than a comma
 
 
-@dataclass(frozen=True)
-class ColumnChoice:
+class ColumnChoice(msgspec.Struct, frozen=True):
     """The columns that the user chose, by name or by number from 1; "" = detect."""
 
     url: str = ""
@@ -147,8 +147,7 @@ class ColumnChoice:
         return {typed.strip().lower() for typed in (self.url, self.priority) if typed and not typed.isdecimal()}
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The layout of a table."""
 
     delimiter: str

@@ -11,6 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from urllib.parse import quote, unquote, urlsplit
 
 import ada_url
+import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.special_addresses import NOT_NUMERIC, UNALLOCATED, ZONED, block_of
@@ -23,8 +24,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One parsed entry of `private_hosts`. Exactly one of `name` and `network` is set."""
 
     name: str = ""  # host name as in a normalised URL

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from crawler.core.options.catalogue import OPTIONS, CrawlOptions
 from crawler.core.text.patterns import Patterns
@@ -22,8 +23,7 @@ class Side(Enum):
     NOWHERE = "nowhere"  # excluded by a pattern: never requested
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """The pages that belong to a crawl.
 
     1. A start URL always belongs.

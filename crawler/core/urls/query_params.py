@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
@@ -44,8 +45,7 @@ _MIXED_ID = re.compile(r"[0-9A-Za-z]{20,}")
 _SWITCHES = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(msgspec.Struct, frozen=True):
     """Parameters to drop, by a list of names as in TRACKING_PARAMETERS."""
 
     names: frozenset[str]

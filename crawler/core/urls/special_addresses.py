@@ -7,8 +7,9 @@ reopen it: anycast services are no web sites.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+
+import msgspec
 
 REGISTRY_DATE = "2026-07-18"
 """When the registries were copied to tests/data/iana; `python -m tests.special_addresses` renews the table."""
@@ -75,8 +76,7 @@ ff00::/8 Multicast
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """One block of addresses that are not public."""
 
     network: IPv4Network | IPv6Network

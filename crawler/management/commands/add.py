@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from crawler import clock, conf
 from crawler.core.access.reach import OPERATOR
@@ -63,7 +64,7 @@ class Command(CrawlerCommand):
 
     def _tell(self, done: Added, place: Placement, *, as_json: bool) -> int:
         if as_json:
-            self.print_json(asdict(done))
+            self.print_json(msgspec.to_builtins(done))
         else:
             self.print(f"{adding.to_add(done).line}\n")
             for line in adding.reasons_lines(done):

@@ -5,13 +5,13 @@ import shutil
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.x509.oid import AuthorityInformationAccessOID
+from msgspec.structs import replace
 from playwright import sync_api as playwright_api
 from playwright.sync_api import Browser, Page
 

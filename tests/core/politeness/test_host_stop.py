@@ -1,10 +1,10 @@
 """A whole host is stopped by evidence, not by one page."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawler.core.politeness.host_rules import FIRST_STOP_S, STOP_PAGES, STOP_WINDOW_S, HostStop, Refusal, after_refusal
 

@@ -1,10 +1,9 @@
 """Of all that may hold a host up, the cause is named, with its figures."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawler.core.politeness.host_rules import HostTiming, WaitReason, wait_reason
 

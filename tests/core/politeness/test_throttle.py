@@ -1,11 +1,11 @@
 """The throttle's limit on connections follows how a host responds; on simulated hosts it comes near to the best."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import host_rules, throttle

@@ -1,11 +1,11 @@
 """Finished is said when two independent checks agree, for one reason; a crawl is woken when nobody else will."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Category, Outcome
