@@ -15,7 +15,14 @@ MIGRATIONS = ["django.db.migrations.executor", "django.db.migrations.autodetecto
 LATE = {
     "crawler.worker": [*WEB, *FILES, *HTML],
     "crawler.jobs, crawler.manager.tick": [*WEB, *FILES, *HTML, *HTTP],
-    "crawler.launch.forked_worker, crawler.management.commands.crawl": [*WEB, *FILES, *HTML, *MIGRATIONS, "rq.cli"],
+    "crawler.jobs, crawler.launch.forked_worker, crawler.management.commands.crawl": [
+        *(*WEB, *FILES, *HTML, *HTTP, *MIGRATIONS, "rq.cli"),
+        *(
+            "crawler.worker",
+            "crawler.fetcher",
+            "crawler.manager.tick",
+        ),  # each worker loads them, or is forked with them
+    ],
 }
 
 

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from django.contrib.auth.models import Group, User
@@ -28,6 +29,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.models import NOT_OVER, Crawl, Disagreement, Schedule
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
+from crawler.queueing.end_signal import announce_end
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job, wake
 from crawler.reports.progress import came_to_nothing
 from crawler.storage import queries, writer
@@ -40,6 +42,7 @@ def finalize(crawl: Crawl) -> None:
     """Audit a crawl whose row says that it is over, and write its notice; called in the same transaction."""
     _audit(crawl)
     add_notice(crawl, _end_event(crawl))
+    transaction.on_commit(partial(announce_end, str(crawl.id)))
     log.info("crawl %s of %s is %s", crawl.id, crawl.site, crawl.state, extra=logs.of(crawl.id))
 
 

@@ -15,7 +15,7 @@ from crawler.exports.links import LinkTarget, edges
 from crawler.exports.rows import ExportFilter, refuse_externals, selected
 from crawler.models import Crawl, Page
 
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # https://www.w3.org/TR/xml/#charsets
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # https://www.w3.org/TR/xml/#charsets
 
 
 def in_xml(text: str) -> str:

@@ -8,8 +8,6 @@ from typing import Unpack
 from crawler.core.pages.content_formats import WARC
 from crawler.exports.rows import ExportFilter, check_kept, kept
 from crawler.models import Crawl
-from crawler.storage.content import warc
-from crawler.storage.content.shelf import about
 
 
 def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
@@ -19,6 +17,9 @@ def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
 
 def pieces(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[bytes]:
     """A warcinfo record, then response and request of each page and of what it loaded: gzip members, as stored."""
+    from crawler.storage.content import warc  # these two load warcio, which no other export needs
+    from crawler.storage.content.shelf import about
+
     said = {**about(), "isPartOf": str(crawl.id), "description": f"a crawl of {crawl.site}"}
     yield warc.info(f"{crawl.id}.warc.gz", said)
     for page in kept(WARC, crawl, **chosen):

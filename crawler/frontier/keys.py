@@ -48,6 +48,11 @@ def shortage_notified(crawl: str) -> str:
     return f"{PREFIX}:told-short:{crawl}"
 
 
+def end_channel(crawl: str) -> str:
+    """channel, which stores nothing: the crawl is over"""
+    return f"{PREFIX}:over:{crawl}"
+
+
 def extraction_coming(crawl: str) -> str:
     """string with a short TTL: a job that extracts fields from the crawl's kept HTML is on its way"""
     return f"{PREFIX}:extraction:{crawl}"

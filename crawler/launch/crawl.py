@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from crawler.launch.embedded_redis import RedisServer
     from crawler.launch.process_group import Child, Children
+    from crawler.launch.workers import Workers
+    from crawler.management.commands.crawl import Command
 
 
 def main(arguments: list[str]) -> int:
@@ -89,31 +92,42 @@ def with_redis(arguments: list[str], options: Namespace, server: Callable[[], Re
         if options.detach:
             _perform(arguments)
             return
+        fork = _fork if sys.platform == "linux" else None  # libraries of macOS may fail in a forked process
         with Workers(
             options.workers,
             live=live_workers,
             redis=redis,
             log_file=conf.data_dir() / "workers.log",
-            fork=_fork if sys.platform == "linux" else None,  # libraries of macOS may fail in a forked process
+            fork=fork,
             usual=usual_range(chosen_delay(options.delay, options.per_minute)),
             useful=useful_workers,
             lanes=[lane for lane in chosen if not capacity(lane, clock.epoch_seconds())],
-        ):
-            _perform(arguments)
+            at_first=1 if fork else None,
+        ) as workers:
+            _perform(arguments, partial(_complete, workers))
 
 
 def _fork(children: Children, log_file: Path) -> Child:
-    """Imports what a worker needs, which need not be loaded if other workers are running."""
     from crawler.launch.forked_worker import fork_worker
 
     return fork_worker(children, log_file)
 
 
-def _perform(arguments: list[str]) -> None:
-    """Its modules are imported when the workers have begun."""
+def _complete(workers: Workers) -> None:
+    """Start the other workers: the first page of a crawl is work for one."""
+    if not workers.are_complete and sys.platform == "linux":
+        from crawler.launch.forked_worker import load_worker
+
+        load_worker()
+    workers.complete()
+
+
+def _perform(arguments: list[str], has_begun: Callable[[], None] | None = None) -> None:
+    """Its modules are imported while the first worker imports its own."""
     from django.core.management import load_command_class
 
-    command = load_command_class("crawler", "crawl")
+    command = cast("Command", load_command_class("crawler", "crawl"))
+    command.has_begun = has_begun
     gc.enable()
     command.run_from_argv(["bin/crawl", "crawl", *arguments])
 

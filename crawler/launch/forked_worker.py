@@ -1,22 +1,24 @@
 """Workers that are forked from a command, whose modules they share.
 
-Python and Django take as long to load as a short crawl; a fork takes milliseconds.
+Python and Django take as long to load as a short crawl; a fork takes milliseconds. What only workers need, the first
+one loads for itself while the command starts the crawl; then the command loads it, too, and forks the others.
 """
 
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 from pathlib import Path
 
 from django.db import connections
-from rq.logutils import setup_loghandlers
 
-from crawler import conf, worker
+from crawler import conf
 from crawler.launch.process_group import Child, Children
 from crawler.launch.workers import COMMAND
 from crawler.queueing import queues
 from crawler.redis_client import RedisClient
+from settings.base import LOG_LEVEL
 from settings.environment import ROOT
 
 
@@ -28,9 +30,19 @@ def fork_worker(children: Children, log_file: Path) -> Child:
     return children.fork(_work, output=log_file, directory=ROOT)
 
 
+def load_worker() -> None:
+    """Load what only workers need, to share it with those that are forked from now on."""
+    from crawler import worker  # noqa: F401 (slow to load, and a command whose workers run already does not need it)
+
+
 def _work() -> int:
+    from rq.logutils import setup_loghandlers
+
+    from crawler import worker  # see `load_worker`
+
     sys.orig_argv[1:] = COMMAND[1:]  # the command line it restarts with
     gc.enable()
+    logging.getLogger("crawler").setLevel(LOG_LEVEL)  # the command may change it
     setup_loghandlers("WARNING")
     redis = RedisClient.from_url(conf.redis_url())
     worker.Worker([queues.CRAWL, queues.FETCH], connection=redis).work(logging_level="WARNING")

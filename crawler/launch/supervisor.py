@@ -74,9 +74,14 @@ class Supervisor:
         else:
             self._children.retire(managed.process)
 
-    def fill(self) -> None:
-        """Start the programs that are not running and are due."""
-        for managed in self._managed:
+    @property
+    def idle(self) -> int:
+        """How many programs are not running."""
+        return sum(managed.process is None for managed in self._managed)
+
+    def fill(self, first: int | None = None) -> None:
+        """Start the programs that are not running and are due; only of the `first` so many, if not of all."""
+        for managed in self._managed[:first]:
             if managed.process is None and time.monotonic() >= managed.due_at:
                 managed.process, managed.started_at = managed.start(), time.monotonic()
 

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -45,8 +46,8 @@ class Workers:
     were `useful`, but only while no other workers are running. All of them stay until the command ends.
 
     A thread checks them once a second: it restarts a worker that exited, starts our own workers when workers of another
-    command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
-    the workers, if any are wanted. Each of `lanes` has a worker in addition.
+    command have ended with it, and revives the embedded Redis. Each of `lanes` has a worker in addition. With
+    `at_first`, only so many are started at once; `complete` starts the others, and then the thread.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Workers:
         usual: WorkerRange = DEFAULT_RANGE,
         useful: Callable[[], int | None] = lambda: None,
         lanes: Sequence[Lane] = (),
+        at_first: int | None = None,
     ) -> None:
         self._may_take_over = wanted is None
         self._usual = usual
@@ -67,7 +69,8 @@ class Workers:
         self._live = live
         self._redis = redis
         self._log_file = log_file
-        self._fork = fork
+        self._fork, self._at_first = fork, at_first
+        self._context = copy_context()  # that of the workers, also of those that a command starts
         self._children = Children(STOP_TIMEOUT_S)
         self._supervisor = Supervisor(self._children)
         self._lane_children = Children(STOP_TIMEOUT_S) if lanes else self._children  # each has a watchdog
@@ -82,18 +85,30 @@ class Workers:
 
     def __enter__(self) -> Self:
         try:
-            self._supervisor.fill()
+            self._supervisor.fill(self._at_first)
             self._of_lanes.fill()
-            self._fork = None  # from here on there is a second thread
-            self._thread.start()
+            if self._at_first is None:
+                self.complete()
         except BaseException:
             self._stop()
             raise
         return self
 
+    @property
+    def are_complete(self) -> bool:
+        return self._supervisor.idle == 0
+
+    def complete(self) -> None:
+        """Start the workers that were not started at first. Repeating it changes nothing."""
+        if self._thread.ident is None:
+            self._context.run(self._supervisor.fill)
+            self._fork = None  # from here on there is a second thread
+            self._thread.start()
+
     def __exit__(self, *raised: object) -> None:
         self._end.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
         self._stop()
 
     def _stop(self) -> None:

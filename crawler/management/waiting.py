@@ -21,6 +21,7 @@ from crawler.core.protocol.holds import HoldReason
 from crawler.crawls.reconcile import reconcile
 from crawler.management.base import SERVICE_ERRORS, in_one_line, no_worker
 from crawler.models import Crawl, Delivery
+from crawler.queueing.end_signal import EndSignal
 from crawler.queueing.workers import live_workers
 from crawler.reports.diagnosis import STILL_SECONDS, waits_because
 from crawler.reports.diagnosis_facts import HoldCause, held
@@ -71,7 +72,7 @@ def stop_signals() -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-POLL_INTERVAL_S = 0.15  # between two queries; shorter at the beginning
+POLL_INTERVAL_S = 0.15  # between two queries
 OUTAGE_TIMEOUT_S = 30.0  # of Redis or the database, before the command gives up
 SHORTAGE_PATIENCE_S = 2.0  # a shortage may end the next moment
 REASON_INTERVAL_S = 1.0  # between two queries of the reason of a stall
@@ -112,20 +113,21 @@ class CrawlWait:
         """Poll until the crawl is over or waits for a person, the timeout has passed or a signal is received.
         ServiceDown if Redis or the database does not answer for OUTAGE_TIMEOUT_S."""
         began = answered_at = self._moved_at = self._looked_at = time.monotonic()
-        while True:
-            try:
-                if (ended := self._look(crawl)) is not None:
-                    return ended
-                answered_at = time.monotonic()
-            except Crawl.DoesNotExist:
-                return WaitEnd.GONE
-            except SERVICE_ERRORS as error:
-                self._tolerate(error, time.monotonic() - answered_at)
-            if stop.signal is not None:
-                return WaitEnd.STOPPED
-            if timeout is not None and time.monotonic() - began >= timeout:
-                return WaitEnd.TIMED_OUT
-            time.sleep(pause_after(time.monotonic() - began))
+        with EndSignal(str(crawl.id)) as signal:
+            while True:
+                try:
+                    if (ended := self._look(crawl)) is not None:
+                        return ended
+                    answered_at = time.monotonic()
+                except Crawl.DoesNotExist:
+                    return WaitEnd.GONE
+                except SERVICE_ERRORS as error:
+                    self._tolerate(error, time.monotonic() - answered_at)
+                if stop.signal is not None:
+                    return WaitEnd.STOPPED
+                if timeout is not None and time.monotonic() - began >= timeout:
+                    return WaitEnd.TIMED_OUT
+                signal.wait(POLL_INTERVAL_S)
 
     def _look(self, crawl: Crawl) -> WaitEnd | None:
         """Refresh `crawl`; return why the wait is over, None = it is not."""
@@ -194,7 +196,7 @@ class CrawlWait:
 
 
 def pause_after(waited: float) -> float:
-    """Seconds until the next query: short at the beginning, so that a short crawl is not delayed."""
+    """Seconds until the next query of notices: short at the beginning, because the first attempt takes little time."""
     return min(POLL_INTERVAL_S, 0.02 + waited / 20)
 
 

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -87,6 +87,35 @@ def test_more_are_started_as_they_become_useful_and_none_is_ended(
     assert len(pids()) == 3
 
 
+@pytest.fixture
+def pids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
+    """Gives those of the workers that were started by now, in place of which a shell sleeps."""
+    monkeypatch.setattr(workers, "COMMAND", ("sh", "-c", "echo $$; exec sleep 600"))
+    return lambda: list(map(int, (tmp_path / "workers.log").read_text().split()))
+
+
+def test_one_is_started_at_first_and_the_others_once_the_crawl_has_begun(
+    server: RedisServer, tmp_path: Path, pids: Callable[[], list[int]]
+) -> None:
+    with Workers(3, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", at_first=1) as ours:
+        assert eventually(lambda: len(pids()) == 1)
+        assert not ours.are_complete
+        ours.complete()
+        assert ours.are_complete
+        ours.complete()
+        assert eventually(lambda: len(pids()) == 3)
+    assert len(pids()) == 3
+    assert not any(map(is_alive, pids()))
+
+
+def test_a_command_that_ends_before_that_ends_the_first(
+    server: RedisServer, tmp_path: Path, pids: Callable[[], list[int]]
+) -> None:
+    with Workers(2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", at_first=1):
+        assert eventually(lambda: len(pids()) == 1)
+    assert not any(map(is_alive, pids()))
+
+
 def test_a_crawl_with_a_delay_begins_with_one() -> None:
     assert [usual_range(delay).least for delay in (0.0, 0.4, 0.5, 10.0)] == [2, 2, 1, 1]
     assert usual_range(10.0).most == usual_range(0.0).most >= 2
@@ -107,6 +136,8 @@ def test_workers_that_do_not_stay_are_said_once(
 FORKS = """
 import sys
 from pathlib import Path
+import django
+django.setup()
 from crawler import conf
 from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.forked_worker import fork_worker

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
-from django.core.management import call_command
+from django.core.management import call_command, load_command_class
 from django.utils import timezone
 
 from crawler.core.access.credentials import parse
@@ -24,6 +24,7 @@ from crawler.encryption import opened, seal
 from crawler.exports import csv, jsonl
 from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
+from crawler.management.commands.crawl import Command
 from crawler.management.waiting import CrawlWait, Stop, WaitEnd
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.queueing import queues
@@ -250,6 +251,18 @@ def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
     assert more.endswith(f"manage.py export {crawl.id} --format csv --output {export}")
     assert json.loads(printed.out)["state"] == "paused"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["http://127.0.0.1:8/", "--allow-private"], ["--list", "LIST"]])
+def test_bin_crawl_is_told_when_the_crawl_has_begun(words: list[str], tmp_path: Path) -> None:
+    """For a list before it is read, which may take minutes."""
+    (tmp_path / "list").write_text("http://127.0.0.1:8/\n")
+    command = cast(Command, load_command_class("crawler", "crawl"))
+    begun = list[int]()
+    command.has_begun = lambda: begun.append(Crawl.objects.count())
+    with pytest.raises(SystemExit):
+        call_command(command, *(str(tmp_path / "list") if word == "LIST" else word for word in words), "--timeout=0.01")
+    assert begun == ([0, 1] if "LIST" in words else [1])
 
 
 def test_the_limits_in_time_are_kept_with_the_crawl() -> None:

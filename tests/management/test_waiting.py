@@ -1,7 +1,9 @@
 import time
 from datetime import timedelta
 from itertools import groupby
+from threading import Timer
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import redis as redis_package
@@ -10,13 +12,16 @@ from django.utils import timezone
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage
 from crawler.core.protocol.completion import State
+from crawler.crawls.control import cancel
 from crawler.frontier import capacity
 from crawler.frontier.autoscalers import Membership
+from crawler.frontier.keys import end_channel
 from crawler.management import waiting
 from crawler.management.base import NO_WORKER
 from crawler.management.waiting import PAUSED_ELSEWHERE, CrawlWait, Stop, WaitEnd, wait_for_notices
 from crawler.models import Crawl, Delivery, Notice
 from crawler.queueing import queues
+from crawler.queueing.end_signal import EndSignal, announce_end
 from crawler.reports.cause_text import paused_for, waits_for
 from crawler.reports.diagnosis import waits_because
 from crawler.reports.explanation import AUTOSCALED
@@ -42,6 +47,48 @@ def test_it_waits_until_the_crawl_is_over_and_brings_it_up_to_date() -> None:
     crawl = make_crawl()
     assert CrawlWait(finish, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
     assert crawl.state == State.FINISHED
+
+
+def test_the_end_of_the_crawl_wakes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "POLL_INTERVAL_S", 60.0)
+
+    def finish_soon(crawl: Crawl) -> None:
+        finish(crawl)
+        Timer(0.2, announce_end, [str(crawl.id)]).start()
+
+    began = time.monotonic()
+    assert CrawlWait(finish_soon, ignore).until_over(make_crawl(), Stop(), timeout=None) is WaitEnd.OVER
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("redis_answers", [True, False])
+def test_a_crawl_that_ends_unheard_is_seen_in_its_row(redis_answers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not redis_answers:
+        monkeypatch.setattr(EndSignal, "_subscription", Mock(side_effect=redis_package.ConnectionError))
+    shown = list[State]()
+
+    def finish_at_the_second_look(crawl: Crawl) -> None:
+        shown.append(State(crawl.state))
+        if len(shown) == 2:
+            finish(crawl)
+
+    began, crawl = time.monotonic(), make_crawl()
+    assert CrawlWait(finish_at_the_second_look, ignore).until_over(crawl, Stop(), timeout=None) is WaitEnd.OVER
+    assert shown == [State.RUNNING, State.RUNNING, State.FINISHED]
+    assert time.monotonic() - began >= waiting.POLL_INTERVAL_S
+
+
+def test_a_crawl_that_a_user_cancels_is_announced_once_that_is_committed(
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    crawl = make_crawl()
+    with queues.connection().pubsub(ignore_subscribe_messages=True) as heard:
+        heard.subscribe(end_channel(str(crawl.id)))
+        with django_capture_on_commit_callbacks(execute=True):
+            cancel(crawl.id)
+            assert heard.get_message(timeout=0.2) is None  # the confirmation of the subscription
+            assert heard.get_message(timeout=0.2) is None
+        assert heard.get_message(timeout=30) is not None
 
 
 def test_it_ends_when_somebody_asks_it_to() -> None:

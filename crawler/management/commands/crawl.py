@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from crawler import conf
@@ -49,6 +50,8 @@ class Command(CrawlerCommand):
     examples = EXAMPLES
     synopsis = "%(prog)s URL... [options]\n       %(prog)s --list FILE [options]\n       %(prog)s --resume ID [options]"
 
+    has_begun: Callable[[], None] | None = None  # of bin/crawl, which then starts the rest of its workers
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_arguments(parser)
 
@@ -59,11 +62,18 @@ class Command(CrawlerCommand):
             return self._detached(options)
         with stop_signals() as stop:
             try:
+                if options["list"]:
+                    self._note_begun()  # reading it may take minutes
                 crawl = self._begin(options)
+                self._note_begun()
                 waited, held = self._wait(crawl, stop, options["timeout"])
                 return self._end(crawl, stop, waited, held, options)
             except KeyboardInterrupt:
                 raise ExitWith(stop.exit_code, "Interrupted.") from None
+
+    def _note_begun(self) -> None:
+        if self.has_begun is not None:
+            self.has_begun()
 
     def _detached(self, options: dict[str, Any]) -> int:
         """Start the crawl, or resume it, where workers run already, and print its id."""
