@@ -54,7 +54,7 @@ def main() -> None:
 
     gc.set_threshold(50_000)  # objects; imports leave no garbage, and collections would take a tenth of a start
     atexit.register(gc.freeze)  # Python examines all objects at exit that are not frozen: a fifth of a short command
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     try:
         execute_from_command_line(as_named(sys.argv))
     except ImproperlyConfigured as error:

@@ -15,7 +15,7 @@ crawls, accounts, notices             what users do with crawls; users, tokens, 
 reports, exports    reports on a crawl, and its files
 web, api, management, admin, templatetags  the surfaces
 launch              starting the project on one machine
-conf, checks, apps  settings as values, and their checks
+settings, conf, checks, apps          settings from the environment; as values; and their checks
 clock, closing, crashpoints, logs, json_log, redis_client, running  shared by all
 cipher, encryption  encryption of credentials
 """

@@ -17,7 +17,7 @@ from django.apps import apps
 from crawler.logs import EscapeRqErrors
 from crawler.queueing.installation import of_this_installation
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
 if not apps.ready:
     django.setup()
 logging.getLogger("rq.worker").addFilter(EscapeRqErrors())

@@ -1,1 +1,1 @@
-"""Django settings: `environment` reads variables, `base` is common; one module for each kind of installation."""
+"""The settings of a clone by their short names; they are those of `crawler.settings`."""

@@ -1,8 +1,5 @@
-"""The WSGI application gunicorn serves."""
+"""`gunicorn settings.wsgi`."""
 
-import os
+from crawler.settings.wsgi import application
 
-from django.core.wsgi import get_wsgi_application
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
-application = get_wsgi_application()
+__all__ = ["application"]

@@ -78,6 +78,6 @@ if __name__ == "__main__":
 
     import django
 
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.test")
     django.setup()
     TABLE.write_text(table(), encoding="utf-8")

@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from crawler.launch.embedded_redis import find_program
 from crawler.queueing import installation
-from settings import environment
+from crawler.settings import environment
 from tests.emptying import empty
 from tests.forking import Forker
 from tests.postgresql import PostgresStack, serve_postgresql

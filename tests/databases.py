@@ -3,7 +3,7 @@
 import pytest
 from django.conf import settings
 
-from settings import environment
+from crawler.settings import environment
 
 sqlite_plans = pytest.mark.skipif(
     settings.DATABASES["default"]["ENGINE"] != environment.SQLITE,

@@ -117,7 +117,7 @@ def _exported(field: PageField) -> Any:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.test")
     django.setup()
     for part in parts().values():
         part.write()

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from django.db import connections
 
-from settings import environment
+from crawler.settings import environment
 from tests.stack import DATABASE_ID, Stack
 from tools.bench.services import Unavailable, own_postgresql
 

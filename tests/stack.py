@@ -26,7 +26,7 @@ from django.test.utils import override_settings
 
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.redis_client import CONNECTION_CLASS, RedisClient
-from settings import environment
+from crawler.settings import environment
 from tests.forking import ForkedWorker, Forker
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,7 +14,7 @@ from redis import Redis
 import crawler
 from crawler import clock
 from crawler.clock import READ_EVERY_S, SharedClock
-from settings import environment
+from crawler.settings import environment
 
 THERE = 1_000_000.0
 

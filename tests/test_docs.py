@@ -27,7 +27,7 @@ PICTURES = sorted((ROOT / "docs" / "images").iterdir())
 
 def settings_read() -> list[str]:
     """Names of variables that a settings module asks the environment for."""
-    sources = "".join(file.read_text() for file in sorted((ROOT / "settings").glob("*.py")))
+    sources = "".join(file.read_text() for file in sorted((ROOT / "crawler" / "settings").glob("*.py")))
     readers = r"(?:_env\.\w+|text|proxy|header_text|texts|networks|number|switch|choice|email_url_config)"
     found = re.findall(readers + r'\(\s*"([A-Z_]+)"', sources)
     return sorted(set(found))

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 
 WEB = ["crawler.admin", "crawler.web", "crawler.api", "ninja", "pydantic", "prometheus_client"]
 FILES = ["yaml", "openpyxl", "pyarrow", "rich", "pythonjsonlogger", "croniter"]

@@ -124,7 +124,7 @@ def test_a_service_starts_a_program_that_is_there(name: str) -> None:
 
 def test_the_programs_understand_their_arguments() -> None:
     gunicorn, python, rq = command(WEB), command(CLOCK), command(STOCK)
-    assert Config().parser().parse_args(gunicorn[1:]).args == ["settings.wsgi"]
+    assert Config().parser().parse_args(gunicorn[1:]).args == ["crawler.settings.wsgi"]
     assert (python[1:2], get_commands()[python[2]]) == (["manage.py"], "crawler")
     assert rq_command.commands[rq[1]].make_context(rq[1], rq[2:]).params["queues"] == ("crawl", "fetch")
     assert command(WORKER)[1:] == []

@@ -23,7 +23,7 @@ from crawler.frontier.autoscalers import Membership
 from crawler.launch.process_group import StopSignal
 from crawler.launch.supervisor import WORKER, Processes, WorkerRange
 from crawler.queueing import alive
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 
 CHECK_INTERVAL_S = 1.0
 

@@ -53,9 +53,9 @@ def run(arguments: list[str], options: Namespace) -> None:
 
     Raises SystemExit when the command does.
     """
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     from crawler.launch.embedded_redis import EarlyStart, RedisServer
-    from settings import environment
+    from crawler.settings import environment
 
     environment.keep_files_private()
     given = environment.given_redis_url()

@@ -22,7 +22,7 @@ from crawler.core.errors import ServiceDown
 from crawler.core.installation.redis_url import of_socket
 from crawler.launch.install import locked
 from crawler.launch.process_group import Children, join
-from settings.environment import embedded_socket
+from crawler.settings.environment import embedded_socket
 
 STARTUP_TIMEOUT_S = 10.0  # until a starting server answers
 STOP_TIMEOUT_S = 10.0  # a stopping server writes its file

@@ -18,8 +18,8 @@ from crawler.launch.process_group import Child, Children
 from crawler.launch.workers import COMMAND
 from crawler.queueing import queues
 from crawler.redis_client import RedisClient
-from settings.base import LOG_LEVEL
-from settings.environment import ROOT
+from crawler.settings.base import LOG_LEVEL
+from crawler.settings.environment import ROOT
 
 
 def fork_worker(children: Children, log_file: Path) -> Child:

@@ -17,8 +17,8 @@ from rq_dashboard.cli import main as dashboard  # type: ignore[import-untyped]  
 
 from crawler.queueing import job_guard
 from crawler.redis_client import RedisClient
+from crawler.settings import environment
 from crawler.web.headers import ALWAYS
-from settings import environment
 
 USER = "admin"
 VERSION = "0.9.0"  # of rq-dashboard

@@ -33,7 +33,7 @@ def prepare(program: str, arguments: Sequence[str], variables: MutableMapping[st
     if here != root and (here / "crawler" / "jobs.py").exists():
         return  # the folder of another copy of the project, with this environment active
     sys.path.append(str(root))
-    from settings import environment
+    from crawler.settings import environment
 
     if root != environment.ROOT:
         return  # another project's modules were found

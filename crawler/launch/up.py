@@ -24,7 +24,7 @@ from crawler.launch.process_group import StopSignal
 from crawler.launch.services import apply_migrations, ensure_redis
 from crawler.launch.supervisor import AUTO, Processes, WorkerRange
 from crawler.running import announced, settings_of_workers
-from settings.environment import ROOT, given_redis_url, kept_secret
+from crawler.settings.environment import ROOT, given_redis_url, kept_secret
 
 LOOPBACK = "127.0.0.1"
 STARTUP_TIMEOUT_S = 60.0  # until the web server first answers
@@ -49,7 +49,7 @@ def run(options: Namespace, stop: StopSignal) -> None:
     4. Restart processes that exit, until a signal stops the command."""
     _check_free(options.port, "--port")
     _check_free(options.dashboard_port, "--dashboard-port")
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     os.environ.setdefault("CRAWLER_BASE_URL", _address(options.port))
     django.setup()
     apply_migrations()

@@ -3,7 +3,8 @@
 gunicorn's own worker gives each connection to a thread at its first byte, and waits without a limit. Here the worker's
 loop reads the heads and small bodies of all connections, and a thread gets a request that is complete (the rules:
 `crawler.core.access.request_reading`). Large bodies are read by threads, MAX_UPLOADS at a time, at a minimum rate. The
-health checks have threads of their own. `settings.gunicorn` names it. It serves no TLS: the proxy in front of it does.
+health checks have threads of their own. `crawler.settings.gunicorn` names it. It serves no TLS: the proxy in front of
+it does.
 """
 
 from __future__ import annotations

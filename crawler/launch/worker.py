@@ -16,7 +16,7 @@ from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.core.protocol.lanes import FETCH, Lane, lanes
 from crawler.redis_client import CONNECTION_CLASS
-from settings import environment
+from crawler.settings import environment
 
 WORKER = "crawler.worker.Worker"
 NAMED_BY_HONCHO = "HONCHO_PROCESS_NAME"  # honcho sets it for each of its processes
@@ -30,7 +30,7 @@ program in this process, so that RQ receives the signals."""
 def main(arguments: list[str]) -> NoReturn:
     options, further = _parser().parse_known_args(arguments)
     lane = next((lane for lane in lanes()[1:] if getattr(options, lane.queue)), FETCH)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     try:
         variables = worker_environment(os.environ)
         lane.require()
@@ -52,7 +52,7 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     """The environment for RQ: with `.env`, with the address and the client of Redis in RQ's own variables, and with a
     short grace under honcho, which kills a process that has not exited within 5 s. Raises ImproperlyConfigured for an
     invalid setting, so that the user sees a message and no traceback."""
-    settings = given.get("DJANGO_SETTINGS_MODULE", "settings.development")
+    settings = given.get("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     if import_module(settings).IMPORTED_AT_START:
         os.environ["DJANGO_SETTINGS_MODULE"] = settings
         django.setup()  # it imports them

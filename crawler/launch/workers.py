@@ -22,7 +22,7 @@ from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.process_group import Child, Children
 from crawler.launch.supervisor import ManagedProcess, Supervisor, WorkerRange
 from crawler.launch.worker import command
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 
 COMMAND = (sys.executable, "-m", "rq.cli", "worker", "--quiet", "-w", "crawler.worker.Worker", "crawl", "fetch")
 STOP_TIMEOUT_S = 5.0  # seconds a worker has to finish its job

@@ -112,7 +112,7 @@ def _refuse(app_configs: Any, databases: Sequence[str] | None = None, **_: Any) 
 #
 # PostgreSQL keeps the transaction and the row locks of a silent client until TCP gives up after 15 minutes to 2 hours.
 # So each session has limits, a tick that meets a lock is deferred, and the holder of the lock on a crawl's row can be
-# found. `settings.environment` has the client side of a connection.
+# found. `crawler.settings.environment` has the client side of a connection.
 
 VENDOR = "postgresql"
 LOCK_NOT_AVAILABLE, DEADLOCK = "55P03", "40P01"  # SQLSTATE

@@ -56,7 +56,9 @@ def test_a_process_of_the_second_refuses_the_redis_of_the_first(second: Stack, c
 
 def test_so_do_its_web_pages(second: Stack) -> None:
     address = f"127.0.0.1:{free_port()}"
-    ended = second.run("gunicorn", "-c", "python:settings.gunicorn", "settings.wsgi", "--bind", address, check=False)
+    ended = second.run(
+        "gunicorn", "-c", "python:crawler.settings.gunicorn", "crawler.settings.wsgi", "--bind", address, check=False
+    )
     assert ended.returncode == 1
     assert ended.stderr.count(REFUSAL) == 1
 

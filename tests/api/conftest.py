@@ -58,7 +58,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str, small_site:
     stack = Stack(tmp_path_factory.mktemp("served"), redis_url, CRAWLER_PRIVATE_HOSTS=small_site.host)
     stack.redis.flushall()
     try:
-        stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
+        stack.spawn("gunicorn", "crawler.settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
         stack.spawn(*OWN_WORKER)
         stack.env["TOKEN"] = stack.within(lambda: a_token(a_person("ann"), *Scope))
         stack.wait_for(lambda: answers(int(address.rpartition(":")[2])))

@@ -93,7 +93,7 @@ def server(grounds: Stack) -> Iterator[Web]:
     address = f"127.0.0.1:{port}"
     stack = Stack(grounds.folder, grounds.redis_url, grounds.forker)
     try:
-        stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
+        stack.spawn("gunicorn", "crawler.settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
         stack.wait_for(lambda: answers(port))
         yield Web(stack, f"http://{address}")
     finally:

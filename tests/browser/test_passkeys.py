@@ -26,7 +26,9 @@ def address(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterato
     try:
         stack.run("python", "manage.py", "migrate", "--skip-checks")
         stack.within(lambda: User.objects.create_user("ann", "ann@example.com", PASSWORD))
-        stack.spawn("gunicorn", "settings.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket")
+        stack.spawn(
+            "gunicorn", "crawler.settings.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket"
+        )
         stack.wait_for(lambda: answers(port))
         yield f"http://localhost:{port}"
     finally:

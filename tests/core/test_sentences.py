@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 
 CORE = ROOT / "crawler" / "core"
 CATALOGUES = (

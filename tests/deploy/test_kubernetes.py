@@ -21,7 +21,7 @@ from crawler.core.access.permissions import Scope
 from crawler.core.installation.deployment import STOP_SECONDS
 from crawler.core.urls.addresses import is_public
 from crawler.core.urls.special_addresses import BLOCKS
-from settings import base
+from crawler.settings import base
 from tests.api.calling import a_token
 from tests.deploy.manifests import (
     ALL,

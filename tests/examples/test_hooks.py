@@ -50,7 +50,11 @@ def test_pages_are_worked_on_by_a_worker_of_another_queue(bench: Bench, settings
     run(bench)
     assert Queue("my-pages", connection=queues.connection()).count == 2
     command = [sys.executable, "-m", "rq.cli", "worker", "--burst", "--url", settings.REDIS_URL, "my-pages"]
-    variables = {**os.environ, "MY_PAGES_FILE": str(tmp_path / "pages"), "DJANGO_SETTINGS_MODULE": "settings.test"}
+    variables = {
+        **os.environ,
+        "MY_PAGES_FILE": str(tmp_path / "pages"),
+        "DJANGO_SETTINGS_MODULE": "crawler.settings.test",
+    }
     subprocess.run(command, cwd=ROOT, env=variables, check=True, capture_output=True, timeout=60)
     expected = Page.objects.filter(outcome="2xx").values_list("id", "url")
     assert set((tmp_path / "pages").read_text().splitlines()) == {f"{number} {url}" for number, url in expected}

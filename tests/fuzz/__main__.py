@@ -41,7 +41,7 @@ def _set_up() -> None:
     import django
 
     if not os.environ.get("DJANGO_SETTINGS_MODULE"):
-        os.environ["DJANGO_SETTINGS_MODULE"] = "settings.test"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.settings.test"
         django.setup()
     warnings.simplefilter("ignore")
 

@@ -65,6 +65,7 @@ KNOWN = {
     "capabilities/browser/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
     "http/cookies.py": "describes requests to Python's cookie jar",
+    "settings/environment.py": "looks whether the files of client certificates can be used",
     "frontier/leases.py": "this machine's name",
     "queueing/workers.py": "this machine's name",
     "frontier/autoscalers.py": "this machine's name",

@@ -21,7 +21,7 @@ from crawler.http.transports import curl_transport
 from crawler.http.transports.curl_transport import CurlTransport
 from crawler.http.transports.requests_transport import RequestsTransport
 from crawler.http.transports.transport import RoutedAdapter
-from settings import environment
+from crawler.settings import environment
 from tests.http.asking import LOOPBACK
 from tests.http.differences import DIFFERENCES, TRAPS, over
 from tests.http.names import Names

@@ -1,6 +1,7 @@
 """Owners that can be killed, and queries about processes of other owners."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -83,3 +84,12 @@ def without_redis(folder: Path) -> str:
 
 def environment(**changes: str) -> dict[str, str]:
     return {**os.environ, **changes}
+
+
+def link_project(folder: Path) -> None:
+    """The project's modules in this folder; it becomes that of `.env` and `.data`, which depends on the settings."""
+    (folder / "crawler").mkdir()
+    for path in (ROOT / "crawler").iterdir():
+        if path.name != "settings":
+            (folder / "crawler" / path.name).symlink_to(path)
+    shutil.copytree(ROOT / "crawler" / "settings", folder / "crawler" / "settings")

@@ -35,7 +35,7 @@ def slow_site() -> Iterator[Site]:
 def begin(*arguments: str, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*COMMAND, *arguments],
-        env=environment(DJANGO_SETTINGS_MODULE="settings.development", **variables),
+        env=environment(DJANGO_SETTINGS_MODULE="crawler.settings.development", **variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

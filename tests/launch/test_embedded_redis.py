@@ -16,7 +16,7 @@ from crawler.core.errors import ServiceDown
 from crawler.launch import embedded_redis
 from crawler.launch.embedded_redis import EarlyStart, RedisServer, SocketState, find_program, probe, use_embedded
 from crawler.launch.process_group import Children
-from settings.environment import embedded_socket
+from crawler.settings.environment import embedded_socket
 from tests.conftest import redis_binary
 from tests.launch.conftest import StartOwner, eventually, first_line, without_redis
 

@@ -12,7 +12,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy
-from settings import environment
+from crawler.settings import environment
 
 PRIVATE = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
 
@@ -188,7 +188,7 @@ def test_a_data_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypat
 def test_every_setting_in_the_example_file_is_one_that_is_read() -> None:
     example = (environment.ROOT / ".env.example").read_text()
     named = {line[1:].partition("=")[0] for line in example.splitlines() if line.startswith("#") and "=" in line[:40]}
-    sources = "".join(file.read_text() for file in (environment.ROOT / "settings").glob("*.py"))
+    sources = "".join(file.read_text() for file in (environment.ROOT / "crawler" / "settings").glob("*.py"))
     assert named
     assert {name for name in named if f'"{name}"' not in sources} == set()
 

@@ -52,7 +52,7 @@ def test_a_crawl_leaves_nothing_that_others_can_read(tmp_path: Path, small_site:
 
 
 def test_static_files_can_be_read_by_a_web_server(tmp_path: Path) -> None:
-    script = "import sys; sys.argv = ['manage.py', {0!r}]; import os, settings.base; print(oct(os.umask(0)))"
+    script = "import sys; sys.argv = ['manage.py', {0!r}]; import os, crawler.settings.base; print(oct(os.umask(0)))"
     found = [
         subprocess.run(
             [sys.executable, "-c", script.format(command)],

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from crawler.launch import install
-from settings.environment import embedded_socket
+from crawler.settings.environment import embedded_socket
 from tests.conftest import free_port
+from tests.launch.conftest import link_project
 from tests.launch.test_worker import without_settings
 from tests.marking import long_unless
 from tests.stack import ROOT
@@ -25,8 +26,7 @@ SETTINGS = "import os; print(*(os.environ.get(name) for name in {names}), sep='\
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project folder with an environment as `bin/_setup` creates it, with the packages of this one."""
     root = tmp_path_factory.mktemp("project")
-    shutil.copytree(ROOT / "settings", root / "settings")
-    (root / "crawler").symlink_to(ROOT / "crawler")
+    link_project(root)
     venv.create(root / ".venv", symlinks=True)
     packages = install.packages(root / ".venv", f"{sys.version_info[0]}.{sys.version_info[1]}")
     install.write_startup_file(packages)

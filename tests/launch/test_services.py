@@ -11,7 +11,7 @@ import pytest
 from crawler.core.errors import ServiceDown
 from crawler.launch.embedded_redis import RedisServer, SocketState, probe
 from crawler.launch.services import ensure_redis
-from settings.environment import embedded_socket
+from crawler.settings.environment import embedded_socket
 from tests.conftest import free_port
 
 

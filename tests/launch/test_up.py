@@ -55,7 +55,7 @@ class Up:
 
 def _environment(folder: Path, redis_url: str) -> dict[str, str]:
     return environment(
-        DJANGO_SETTINGS_MODULE="settings.development",
+        DJANGO_SETTINGS_MODULE="crawler.settings.development",
         CRAWLER_DATA_DIR=str(folder),
         REDIS_URL=redis_url,
         PYTHONPATH=str(ROOT),

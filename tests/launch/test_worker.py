@@ -1,7 +1,6 @@
 """`bin/worker`: RQ's command line, with the settings of `.env`."""
 
 import os
-import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -14,8 +13,7 @@ from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECO
 from crawler.launch.worker import NAMED_BY_HONCHO, command, main, worker_environment
 from crawler.worker import Worker
 from tests.conftest import free_port
-from tests.launch.conftest import environment
-from tests.stack import ROOT
+from tests.launch.conftest import environment, link_project
 
 RQ = [sys.executable, "-P", "-m", "rq.cli"]
 CLASS = ["-w", "crawler.worker.Worker"]
@@ -25,8 +23,7 @@ FORMER_CLASS = "crawler.browser.worker.BrowserWorker"
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project folder with a `.env` of its own."""
-    shutil.copytree(ROOT / "settings", tmp_path / "settings")
-    (tmp_path / "crawler").symlink_to(ROOT / "crawler")
+    link_project(tmp_path)
     return tmp_path
 
 

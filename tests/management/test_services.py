@@ -17,7 +17,7 @@ def manage(data: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """`manage.py` with a database of its own, and a Redis address where nobody listens."""
     environment = {
         **os.environ,
-        "DJANGO_SETTINGS_MODULE": "settings.test",
+        "DJANGO_SETTINGS_MODULE": "crawler.settings.test",
         "CRAWLER_DATA_DIR": str(data),
         "DATABASE_URL": f"sqlite:///{data}/db.sqlite3",
         "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",

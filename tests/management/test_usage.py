@@ -12,7 +12,7 @@ from crawler.management import usage
 from tests.argument_table import table
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOW = ("django", "msgspec", "ada_url", "redis", "settings")
+SLOW = ("django", "msgspec", "ada_url", "redis", "crawler.settings")
 
 
 def bare(*arguments: str) -> subprocess.CompletedProcess[str]:

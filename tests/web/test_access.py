@@ -12,8 +12,8 @@ from django.urls import URLPattern
 from django.utils import timezone
 
 from crawler.models import Crawl, Page, PageFacts, Schedule
+from crawler.settings import urls as root_urls
 from crawler.web import urls
-from settings import urls as root_urls
 from tests.content_storages import kept_in
 from tests.factories import SITE, a_browser, a_finished_crawl, a_group, a_page, a_person, kept_text
 from tests.routes import PEOPLE, WEB, WebRoute

@@ -12,7 +12,7 @@ from crawler.capabilities.browser.rules import MAX_BROWSER_PAGES
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.politeness.scaling import LOWER_AFTER_S
 from crawler.core.protocol.collectors import MAX_COLLECTORS
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 from tools.bench import acknowledge, render
 from tools.bench.figures import OURS
 from tools.bench.idle import MOST_PERCENT, STATES

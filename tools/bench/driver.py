@@ -22,7 +22,7 @@ LOOK_SELDOM = 0.25  # where lines about the progress are asked for: such a crawl
 
 
 def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     import django  # only now: the settings must be named before
 
     django.setup()

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.test")
 
 import requests
 from django.conf import settings

@@ -75,7 +75,7 @@ def main(chosen: Namespace) -> int:
         stack = services.enter_context(
             ours.stack(work / "ours", python, workers=chosen.workers, worker=kind, database_url=url, settings=PATIENT)
         )
-        os.environ |= {**stack.environment, "DJANGO_SETTINGS_MODULE": "settings.development"}
+        os.environ |= {**stack.environment, "DJANGO_SETTINGS_MODULE": "crawler.settings.development"}
         django.setup()
         site = services.enter_context(_served())
         print(_ROW.format("state", "workers", "CPU % each", "Redis cmd/s each", "SQL/s each", "Redis commands"))

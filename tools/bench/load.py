@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TextIO
 import django
 
 from crawler.launch.process_group import Children
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 from tools.bench.processes import cpu_seconds
 from tools.bench.reports import database, migrate
 from tools.bench.services import GRACE, LOOPBACK, cores, free_port, own_redis
@@ -121,7 +121,7 @@ def main(chosen: Namespace) -> int:
         work = Path(name)
         os.environ |= {"CRAWLER_DATA_DIR": str(work), "REDIS_URL": services.enter_context(own_redis(work))}
         os.environ["DATABASE_URL"] = database(chosen, work, services)
-        os.environ["DJANGO_SETTINGS_MODULE"] = "settings.development"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.settings.development"
         os.environ["CRAWLER_API_PER_MINUTE"] = "0"
         os.environ["RQ_REDIS_URL"] = os.environ["REDIS_URL"]
         django.setup()

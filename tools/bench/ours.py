@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import redis
 
 from crawler.launch.process_group import Children
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 from tools.bench import processes
 from tools.bench.figures import Cpu
 from tools.bench.services import GRACE, own_redis

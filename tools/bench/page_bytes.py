@@ -46,7 +46,7 @@ def main(chosen: Namespace) -> int:
         work = Path(name)
         os.environ |= {"CRAWLER_DATA_DIR": str(work), "REDIS_URL": services.enter_context(own_redis(work))}
         os.environ["DATABASE_URL"] = database(chosen, work, services)
-        os.environ["DJANGO_SETTINGS_MODULE"] = "settings.development"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.settings.development"
         django.setup()
         migrate()
         crawled(chosen.pages, chosen.batch)

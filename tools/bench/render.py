@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from crawler.capabilities.browser.install import find
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 from tools.bench import ours, processes
 from tools.bench.figures import OURS
 from tools.bench.ours import Failed, Worker

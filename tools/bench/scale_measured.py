@@ -60,7 +60,7 @@ def crawls_of(seconds: float, seed: int) -> list[ShortCrawl]:
 def measured(seconds: float, most: int, seed: int) -> tuple[list[ShortCrawl], list[Moment]]:
     """Run the crawls, and look every SAMPLE_S until all are finished and no worker is left. Raises AssertionError if a
     crawl is not exact."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.test")
     django.setup()  # for the start of a crawl
     chosen = crawls_of(seconds, seed)
     with tempfile.TemporaryDirectory(prefix="bench-") as name, ExitStack() as ending:

@@ -47,7 +47,7 @@ def main() -> int:
         refusing=chosen.refusing,
         outside=max(1, chosen.hosts // 100),
     )
-    os.environ["DJANGO_SETTINGS_MODULE"] = "settings.test"
+    os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.settings.test"
     django.setup()  # for the start of a crawl
     with tempfile.TemporaryDirectory() as name, _redis(Path(name)) as redis_url, _stack(Path(name), redis_url) as stack:
         with serving(world, Path(name)) as web:

@@ -17,7 +17,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from crawler.launch.process_group import Children
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 from tools.bench import nginx
 from tools.bench.crowd import Crowd
 from tools.bench.generated import Site

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 from tools.bench import ours
 from tools.bench.figures import OURS, Cpu, Run
 from tools.bench.ours import Failed, Worker

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.launch import speedups
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 from tools.bench.peers import environment
 from tools.bench.services import Unavailable
 

@@ -19,7 +19,7 @@ def main() -> int:
     given = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started ends as well
     with tempfile.TemporaryDirectory(prefix="pictures-") as kept:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "settings.test", "CRAWLER_DATA_DIR": kept}
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "crawler.settings.test", "CRAWLER_DATA_DIR": kept}
         django.setup()
         complaints = _session(given, Path(kept))
     _say(f"{len(complaints)} complaints." if complaints else "Nothing was wrong.")

@@ -26,7 +26,9 @@ def web_of(folder: Path) -> Iterator[Web]:
             redis_binary(), "--bind", "127.0.0.1", "--port", str(redis_port), "--dir", str(folder), "--save", ""
         )
         stack.wait_for(lambda: _is_up(stack.redis))
-        stack.spawn("gunicorn", "settings.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket")
+        stack.spawn(
+            "gunicorn", "crawler.settings.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket"
+        )
         stack.wait_for(lambda: answers(port))
         web = Web(stack, f"http://127.0.0.1:{port}")
         for _ in range(WORKERS):

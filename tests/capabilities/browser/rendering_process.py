@@ -3,7 +3,7 @@
 import os
 import sys
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.test")
 
 from crawler.capabilities.browser.renderer import Renderer
 from crawler.capabilities.browser.rules import RenderChoices

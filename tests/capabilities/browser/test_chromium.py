@@ -115,7 +115,7 @@ def test_the_project_works_without_playwright_and_names_what_is_missing() -> Non
         "try: renderer.Renderer()\n"
         "except renderer.BrowserMissing as error: print(error)"
     )
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "settings.test"}
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "crawler.settings.test"}
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=ROOT, check=True)
     assert "pip install -r requirements-browser.txt" in told.stdout
 

@@ -13,7 +13,7 @@ from crawler.core.installation.deployment import (
     phase,
 )
 from crawler.launch.workers import STOP_TIMEOUT_S
-from settings import base
+from crawler.settings import base
 
 
 @pytest.mark.parametrize(

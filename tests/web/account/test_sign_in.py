@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.models import AuditEntry
-from settings import sign_in
+from crawler.settings import sign_in
 from tests.api.conftest import answers, free_port
 from tests.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider
 from tests.stack import Stack
@@ -87,7 +87,7 @@ def served(
     stack.redis.flushall()
     try:
         stack.run("python", "manage.py", "migrate", "--skip-checks")
-        stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
+        stack.spawn("gunicorn", "crawler.settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
         stack.wait_for(lambda: answers(int(address.rpartition(":")[2])))
         yield stack, f"http://{address}"
     finally:

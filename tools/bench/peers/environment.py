@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from settings.environment import ROOT
+from crawler.settings.environment import ROOT
 
 BENCH = ROOT / ".bench"
 REQUIREMENTS = ("requirements.txt", "requirements-bench.txt")

@@ -63,7 +63,7 @@ CREATE TRIGGER chaos_crawl_changed AFTER UPDATE OF state ON crawler_crawl FOR EA
 def environment_of(postgresql: str, redis_url: str, data: Path) -> dict[str, str]:
     """What docs/deployment.md puts into /etc/crawler.env; containers have their own of some."""
     return {
-        "DJANGO_SETTINGS_MODULE": "settings.production",
+        "DJANGO_SETTINGS_MODULE": "crawler.settings.production",
         "SECRET_KEY": "secret-1-" * 8,
         "CRAWLER_WEBHOOK_SECRET": "secret-2",
         "CRAWLER_METRICS_TOKEN": "secret-3",

@@ -45,7 +45,7 @@ Find = Callable[[MachineEvidence], Expected]
 def main(words: Sequence[str]) -> int:
     given = arguments(words)
     with work_folder("chaos") as folder:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "settings.test", "CRAWLER_DATA_DIR": str(folder)}
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "crawler.settings.test", "CRAWLER_DATA_DIR": str(folder)}
         django.setup()
         if given.render or given.scrapy:
             adopts_orphans()  # so that a Chromium or a Scrapy whose worker was killed is seen

@@ -31,7 +31,7 @@ COMMANDS = {
     Role.OWN: OWN_WORKER,
     Role.BROWSER: ("rq", "worker", "-w", "crawler.browser.worker.BrowserWorker", "render"),
     Role.SCRAPY: ("rq", "worker", "-w", "crawler.worker.Worker", "scrapy"),
-    Role.WEB: ("gunicorn", "settings.wsgi", "--threads", "2", "--no-control-socket", "--bind"),
+    Role.WEB: ("gunicorn", "crawler.settings.wsgi", "--threads", "2", "--no-control-socket", "--bind"),
 }
 
 BROWSER_PLACES = 6  # of each browser worker, as of one that is set up as it comes

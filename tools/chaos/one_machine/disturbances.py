@@ -253,7 +253,7 @@ def lock_database(scene: MachineScene, dice: Random) -> str:
 
 
 def lock_database_for_long(scene: MachineScene, dice: Random) -> str:
-    """Longer than a writer waits (`timeout` in settings/environment.py), so that its job fails."""
+    """Longer than a writer waits (`timeout` in crawler/settings/environment.py), so that its job fails."""
     return _lock_database(scene, dice.uniform(21, 24))
 
 

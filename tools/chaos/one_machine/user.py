@@ -89,7 +89,7 @@ class User:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tools.chaos.one_machine.user"],
                 cwd=ROOT,
-                env={**self.environment, "DJANGO_SETTINGS_MODULE": "settings.development"},
+                env={**self.environment, "DJANGO_SETTINGS_MODULE": "crawler.settings.development"},
                 stdin=subprocess.PIPE,
                 stdout=answers,
                 stderr=log,

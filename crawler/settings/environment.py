@@ -47,7 +47,7 @@ FOR_OTHERS = 0o077
 """The permissions of group and others."""
 MAX_SOCKET_PATH_BYTES = 103
 """Of a Unix socket, on macOS; Linux has 107."""
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class _Variables(FileAwareMapping):  # type: ignore[misc]  # django-environ has no types

@@ -8,14 +8,14 @@ from crawler.core.protocol.collectors import MAX_COLLECTORS
 from crawler.core.protocol.lanes import lanes
 from crawler.redis_client import django_rq_connection
 from crawler.registry import CAPABILITIES
-from settings import environment, sign_in
+from crawler.settings import environment, sign_in
 
 ROOT = environment.ROOT
 environment.keep_files_private()
 DATA_DIR = environment.data_dir()
 
 INSTALLED_APPS = [
-    "django.contrib.admin.apps.SimpleAdminConfig",  # without autodiscover, see settings/urls.py
+    "django.contrib.admin.apps.SimpleAdminConfig",  # without autodiscover, see crawler/settings/urls.py
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -44,8 +44,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
-ROOT_URLCONF = "settings.urls"
-WSGI_APPLICATION = "settings.wsgi.application"
+ROOT_URLCONF = "crawler.settings.urls"
+WSGI_APPLICATION = "crawler.settings.wsgi.application"
 
 TEMPLATES: list[dict[str, Any]] = [
     {

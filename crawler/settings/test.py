@@ -7,9 +7,9 @@ import tempfile
 
 os.environ.setdefault("CRAWLER_DATA_DIR", tempfile.mkdtemp(prefix="crawler-test-"))
 
-from settings import environment
-from settings.base import *  # noqa: F403
-from settings.base import DATA_DIR, DATABASES
+from crawler.settings import environment
+from crawler.settings.base import *  # noqa: F403
+from crawler.settings.base import DATA_DIR, DATABASES
 
 DEBUG = False
 SECRET_KEY = "only-for-tests"  # noqa: S105

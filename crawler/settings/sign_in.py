@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from settings.environment import switch, text
+from crawler.settings.environment import switch, text
 
 PROVIDER_ID = "sso"  # in the address that the identity provider sends users back to
 
