@@ -164,7 +164,7 @@ def _process_results(
     closed, retries_due = _split_results(results, now)
     scope = Scope.of(context.crawl.start_urls, context.options)
     closings = [with_tidied_keys(with_not_followed(result, context.options), scope) for result in closed]
-    places = queries.places(context.id, [result.id for result in closings])
+    places = queries.places(context.id, [result.id for result in results])
     found = _discover(context, scope, closings, results, places)
     to_cache = select_cacheable(context, closings)
     new_keys = _possibly_new(context, found)
@@ -212,7 +212,7 @@ def _discover(
 ) -> dict[bytes, Discovery]:
     """Fact -> discovery, without duplicates, for results whose page is still open and so has a place: the links of a
     closed page were stored when it was closed. Sitemaps named by robots.txt count whatever the page's outcome."""
-    limited = limited_among(context, results)
+    limited = limited_among(context, results, places)
     found = dict[bytes, Discovery]()
     for result in results:
         for sitemap in named_by_robots([result], scope):

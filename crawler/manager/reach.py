@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from crawler.core.protocol.discovery import Discovery
+from crawler.core.protocol.discovery import Discovery, Place
 from crawler.core.protocol.messages import PageResult
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.manager.context import TickContext
@@ -33,11 +33,14 @@ def split_by_reach(batches: Mapping[str, Sequence[int]], rows: Mapping[int, Open
     return {batch: ReachPart(kind, by_reach[kind]) for batch, kind in kinds.items()}
 
 
-def limited_among(context: TickContext, results: Sequence[PageResult]) -> set[int]:
-    """The pages of these results that may request fewer addresses than their crawl. So may the pages found on them."""
+def limited_among(context: TickContext, results: Sequence[PageResult], places: Mapping[int, Place]) -> Collection[int]:
+    """The pages of these results that may request fewer addresses than their crawl. So may the pages found on them.
+    `places`: of the open ones; of the others only the sitemaps in robots.txt count."""
     if EVERYTHING not in context.options.private_hosts:
-        return set()
-    return queries.public_only(context.id, [result.id for result in results])
+        return ()
+    limited = {page for page, place in places.items() if place.public_only}
+    closed = [result.id for result in results if result.sitemaps and result.id not in places]
+    return limited | queries.public_only(context.id, closed) if closed else limited
 
 
 def note_discovery(found: dict[bytes, Discovery], page: Discovery, *, public_only: bool) -> None:

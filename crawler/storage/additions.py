@@ -70,7 +70,7 @@ def add(
         if ids:
             _open_again(row, ids, places, change, now)
         named_again = ids if public_only else [*ids, *(page.id for page in open_pages)]
-        others = Page.objects.filter(is_among("id", named_again), crawl_id=crawl, public_only=not public_only)
+        others = queries.rows_of(crawl, named_again).filter(public_only=not public_only)
         others.update(public_only=public_only)
     return AdditionResult(
         added=change.discovered,
@@ -85,7 +85,7 @@ def open_again(crawl: UUID, ids: Sequence[int], place: Placement, now: float) ->
     """Open the closed ones of these pages again, as if they had never been requested; returns their ids. Requests that
     were made stay counted."""
     with change_of(crawl, now) as (row, change):
-        pages = Page.objects.filter(is_among("id", ids), crawl_id=crawl, status=Page.CLOSED)
+        pages = queries.rows_of(crawl, ids).filter(status=Page.CLOSED)
         wanted = list(pages.exclude(outcome__in=NOT_AGAIN).order_by("id").values_list("id", flat=True))
         if wanted:
             _open_again(row, wanted, dict.fromkeys(wanted, place), change, now)
@@ -95,7 +95,7 @@ def open_again(crawl: UUID, ids: Sequence[int], place: Placement, now: float) ->
 def close_all(crawl: UUID, ids: Sequence[int], outcome: Outcome, error: str, now: float) -> None:
     """Close the open ones of these pages without a request."""
     with change_of(crawl, now) as (_, change):
-        pages = Page.objects.filter(is_among("id", ids), crawl_id=crawl, status=Page.OPEN)
+        pages = queries.rows_of(crawl, ids).filter(status=Page.OPEN)
         change.count_closed(outcome, pages.update(status=Page.CLOSED, outcome=outcome.value, error=error))
 
 
@@ -186,7 +186,7 @@ def _set_priorities(crawl: Crawl, ids: Iterable[int], places: Places) -> None:
         by_priority.setdefault(places[page].priority, []).append(page)
     for priority, pages in by_priority.items():
         if priority is not None:
-            Page.objects.filter(is_among("id", pages), crawl_id=crawl.id).update(priority=priority)
+            queries.rows_of(crawl.id, pages).update(priority=priority)
 
 
 def _priorities(places: Iterable[Placement]) -> set[int]:
@@ -196,7 +196,7 @@ def _priorities(places: Iterable[Placement]) -> set[int]:
 def _open_again(crawl: Crawl, ids: Sequence[int], places: Places, change: CounterChange, now: float) -> None:
     """Open these closed pages. What their last response said is deleted, but for its time: nothing is learnt about
     traps from a page's second response."""
-    rows = Page.objects.filter(is_among("id", ids), crawl_id=crawl.id)
+    rows = queries.rows_of(crawl.id, ids)
     _count_reopened(rows, change)
     for table in (PageLinks, PageFacts):
         table.objects.filter(is_among("page_id", ids))._raw_delete(table.objects.db)

@@ -70,15 +70,14 @@ def watermark(crawl: UUID) -> Watermark:
 
 
 def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
-    """The places (depth, hops, kind, URL) of the open ones of these pages."""
-    facts = _open_rows(crawl, ids).values_list("id", "depth", "hops", "kind", "url")
-    return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
+    """The places of the open ones of these pages."""
+    rows = _open_rows(crawl, ids).values_list("id", "depth", "hops", "kind", "url", "public_only")
+    return {page: Place(depth, hops, kind, url, limited) for page, depth, hops, kind, url, limited in rows}
 
 
 def public_only(crawl: UUID, ids: Iterable[int]) -> set[int]:
     """Which of these pages may request none of the private addresses that their crawl may."""
-    pages = Page.objects.filter(is_among("id", list(ids)), crawl_id=crawl, public_only=True)
-    return set(pages.values_list("id", flat=True))
+    return set(rows_of(crawl, ids).filter(public_only=True).values_list("id", flat=True))
 
 
 def has_host(crawl: UUID, host: str) -> bool:
@@ -186,11 +185,15 @@ def next_expiries() -> dict[UUID, float]:
     return dict(crawls.values_list("id", "soonest"))
 
 
+def rows_of(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
+    """These pages, if they are of this crawl. The condition on the crawl is an expression that no index covers: SQLite
+    would use an index of the crawl's pages and read a million of them to find these few."""
+    return Page.objects.alias(of=Coalesce("crawl_id", "crawl_id")).filter(is_among("crawler_page.id", ids), of=crawl)
+
+
 def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
-    """The open ones of these pages. The condition on the crawl is an expression that no index covers: SQLite would use
-    the index of open pages and read a million of them to find these few."""
-    rows = Page.objects.alias(of=Coalesce("crawl_id", "crawl_id"))
-    return rows.filter(is_among("crawler_page.id", ids), status=Page.OPEN, of=crawl)
+    """The open ones of these pages."""
+    return rows_of(crawl, ids).filter(status=Page.OPEN)
 
 
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:

@@ -1,5 +1,6 @@
 """Few pages are found among a million without reading the million."""
 
+import re
 from collections.abc import Callable
 from uuid import UUID
 
@@ -8,10 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from crawler.core.pages.outcomes import Outcome
+from crawler.core.pages.placement import Placement
 from crawler.core.protocol.counters import Watermark
 from crawler.core.protocol.messages import PageResult
 from crawler.models import Crawl, Page
-from crawler.storage import queries, writer
+from crawler.storage import additions, queries, writer
 from tests.databases import sqlite_plans
 
 NOW = 1_800_000_000.0
@@ -35,13 +37,28 @@ def close(crawl: UUID, ids: list[int]) -> object:
     return writer.apply(crawl, [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS) for page in ids], [], [], NOW)
 
 
+def close_without_request(crawl: UUID, ids: list[int]) -> object:
+    return additions.close_all(crawl, ids, Outcome.EXCLUDED, "", NOW)
+
+
+def ask_again(crawl: UUID, ids: list[int]) -> object:
+    close(crawl, ids)
+    return additions.open_again(crawl, ids, Placement(priority=3), NOW)
+
+
 @sqlite_plans
-@pytest.mark.parametrize("ask", [queries.places, queries.open_pages, queries.still_open, close])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        *(queries.places, queries.open_pages, queries.still_open, queries.public_only),
+        *(close, close_without_request, ask_again),
+    ],
+)
 def test_pages_named_by_their_ids_are_looked_up_by_them(crawl: Crawl, ask: Question) -> None:
     ids = ids_of(crawl)
     with CaptureQueriesContext(connection) as asked:
         ask(crawl.id, ids)
-    about_pages = [query["sql"] for query in asked if 'FROM "crawler_page"' in query["sql"]]
+    about_pages = [query["sql"] for query in asked if re.search('(FROM|UPDATE) "crawler_page"', query["sql"])]
     assert about_pages
     for sql in about_pages:
         assert "PRIMARY KEY" in plan_of(sql)

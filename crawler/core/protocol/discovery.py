@@ -25,6 +25,7 @@ class Place(msgspec.Struct, frozen=True):
     hops: int
     kind: str = PAGE
     url: str = ""
+    public_only: bool = False  # see `Discovery`
 
 
 class Discovery(msgspec.Struct, frozen=True):
