@@ -128,6 +128,7 @@ def _perform(arguments: list[str], has_begun: Callable[[], None] | None = None) 
 
     command = cast("Command", load_command_class("crawler", "crawl"))
     command.has_begun = has_begun
+    gc.freeze()  # what is loaded stays: the first collection need not examine it
     gc.enable()
     command.run_from_argv(["bin/crawl", "crawl", *arguments])
 

@@ -32,7 +32,11 @@ def fork_worker(children: Children, log_file: Path) -> Child:
 
 def load_worker() -> None:
     """Load what only workers need, to share it with those that are forked from now on."""
+    gc.disable()
     from crawler import worker  # noqa: F401 (slow to load, and a command whose workers run already does not need it)
+
+    gc.freeze()  # as below
+    gc.enable()
 
 
 def _work() -> int:
@@ -41,6 +45,7 @@ def _work() -> int:
     from crawler import worker  # see `load_worker`
 
     sys.orig_argv[1:] = COMMAND[1:]  # the command line it restarts with
+    gc.freeze()  # what is loaded stays: the first collection need not examine it
     gc.enable()
     logging.getLogger("crawler").setLevel(LOG_LEVEL)  # the command may change it
     setup_loghandlers("WARNING")

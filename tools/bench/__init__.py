@@ -33,5 +33,5 @@ figures     medians, spreads, ratios, targets (pure)
 report      the tables and the JSON (pure)
 chart       bars, and lines over time, as SVG (pure)
 
-frontier, sim   measurements of their own, started as files
+frontier, sim, short   measurements of their own, started as files
 """

@@ -10,7 +10,8 @@ import msgspec
 _UNRESERVED = "A-Za-z0-9._~-"  # the "-" is literal at the end of a character class
 _KEPT_CHARACTERS = ":/?#@!&()+,;=" + _UNRESERVED
 _TO_TIDY_IN_RULE = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_KEPT_CHARACTERS}]")
-_TO_TIDY_IN_URL = re.compile(f"%[0-9A-Fa-f]{{2}}|[^\x80-\U0010ffff{_KEPT_CHARACTERS}]")  # only ASCII is normalised
+_OTHER_ASCII = re.sub(f"[{_KEPT_CHARACTERS}]", "", "".join(map(chr, range(128))))
+_TO_TIDY_IN_URL = re.compile(f"%[0-9A-Fa-f]{{2}}|[{re.escape(_OTHER_ASCII)}]")  # only ASCII is normalised
 _IS_UNRESERVED = re.compile(f"[{_UNRESERVED}]")
 _QUERY_TEXT = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}  # delimiters of a path, without meaning in a query
 _IN_QUERY = re.compile("|".join(_QUERY_TEXT))
