@@ -16,7 +16,7 @@ reports, exports    reports on a crawl, and its files
 web, api, management, admin, templatetags  the surfaces
 launch              starting the project on one machine
 settings, conf, checks, apps          settings from the environment; as values; and their checks
-clock, closing, crashpoints, logs, json_log, redis_client, running  shared by all
+clock, closing, crashpoints, home, logs, json_log, redis_client, running  shared by all
 cipher, encryption  encryption of credentials
 """
 

@@ -9,7 +9,10 @@ process_group  processes that end with their parent (`watchdog` ensures it); sig
 supervisor     runs the Procfile's processes: starts and restarts them, prints their output
 autoscale      as many workers as are useful
 workers        RQ workers for as long as one command runs; `forked_worker` forks them from it
+procfile       the Procfile's commands, in a clone and where pip installed the project
 crawl, up      the two commands
+manage         Django's command line with our commands
+site_crawler   the command that pip installs: all of these
 worker         `bin/worker`: RQ's worker with the settings of `.env`
 web_worker     gunicorn's worker, with deadlines for what clients send
 rq_dashboard   RQ's dashboard on loopback, behind a password

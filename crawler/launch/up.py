@@ -13,16 +13,16 @@ from pathlib import Path
 
 import django
 from django.core.exceptions import ImproperlyConfigured
-from honcho.environ import parse_procfile
 
 from crawler import conf
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
 from crawler.core.protocol.lanes import lanes
+from crawler.launch import procfile
 from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import apply_migrations, ensure_redis
-from crawler.launch.supervisor import AUTO, Processes, WorkerRange
+from crawler.launch.supervisor import AUTO, WORKER, Processes, WorkerRange
 from crawler.running import announced, settings_of_workers
 from crawler.settings.environment import ROOT, given_redis_url, kept_secret
 
@@ -144,11 +144,11 @@ def _environment(options: Namespace, redis_url: str) -> dict[str, str]:
 
 def _commands() -> dict[str, str]:
     """The Procfile's commands, and a worker for each lane that has here what it needs."""
-    commands: dict[str, str] = parse_procfile((ROOT / "Procfile").read_text()).processes
+    commands = procfile.commands()
     for lane in lanes()[1:]:
         with suppress(CrawlerError):
             lane.require()
-            commands[lane.name.lower()] = f"bin/worker --{lane.queue}"
+            commands[lane.name.lower()] = f"{commands[WORKER]} --{lane.queue}"
     return commands
 
 

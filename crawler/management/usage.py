@@ -29,6 +29,7 @@ from crawler import __version__
 from crawler.core.errors import BadInput
 from crawler.core.urls.typed import with_scheme
 from crawler.exports.file import check_writable, format_by_name
+from crawler.home import home_of
 from crawler.management import numbers
 
 TABLE = Path(__file__).with_name("crawl_arguments.json")
@@ -137,7 +138,7 @@ def _typed_as(name: str, value: object) -> str:
 def _check_url(typed: str, *, is_private_allowed: bool) -> None:
     """Raises BadInput for text that is clearly no start URL; normalisation and guard check the rest."""
     url = with_scheme(typed)
-    if is_private_allowed or "CRAWLER_PRIVATE_HOSTS" in os.environ or Path(_ROOT, ".env").exists():
+    if is_private_allowed or "CRAWLER_PRIVATE_HOSTS" in os.environ or Path(home_of(_ROOT), ".env").exists():
         return
     try:
         host = (urlsplit(url).hostname or "").removesuffix(".")

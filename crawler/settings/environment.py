@@ -31,6 +31,7 @@ from crawler.core.errors import BadInput
 from crawler.core.installation import redis_url as redis_url_rules
 from crawler.core.installation.deployment import is_guarded
 from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy, parse_ports
+from crawler.home import data_folder_of, home_of
 
 FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
@@ -48,6 +49,8 @@ FOR_OTHERS = 0o077
 MAX_SOCKET_PATH_BYTES = 103
 """Of a Unix socket, on macOS; Linux has 107."""
 ROOT = Path(__file__).resolve().parents[2]
+"""The folder that holds the package: that of a clone, or the one that pip fills."""
+HOME = home_of(ROOT)
 
 
 class _Variables(FileAwareMapping):  # type: ignore[misc]  # django-environ has no types
@@ -72,7 +75,7 @@ class _Env(environ.Env):  # type: ignore[misc]  # django-environ has no types
 
 
 _env = _Env()
-_Env.read_env(ROOT / ".env")
+_Env.read_env(HOME / ".env")
 
 
 def keep_files_private() -> None:
@@ -84,7 +87,7 @@ def keep_files_private() -> None:
 
 def data_dir() -> Path:
     """The folder of the database, mails and the embedded Redis; created if missing, and closed to other users."""
-    path = Path(_env.str("CRAWLER_DATA_DIR", default=str(ROOT / ".data")))
+    path = Path(_env.str("CRAWLER_DATA_DIR", default=str(data_folder_of(ROOT))))
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         _close_to_others(path)

@@ -16,7 +16,7 @@ CRAWLER_STORED_PAGES = int(environment.number("CRAWLER_STORED_PAGES", 5_000_000,
 CRAWLER_STORED_MB = int(environment.number("CRAWLER_STORED_MB", 50_000, least=0))
 CRAWLER_LIST_MB = environment.number("CRAWLER_LIST_MB", 1000, least=0)
 
-STATIC_ROOT = ROOT / "staticfiles"  # noqa: F405 (filled by `manage.py collectstatic`)
+STATIC_ROOT = environment.HOME / "staticfiles"  # (filled by `manage.py collectstatic`)
 environment.require_redis_password(REDIS_URL)  # noqa: F405
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False
 SESSION_COOKIE_SECURE = True

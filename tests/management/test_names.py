@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from django.core.management import execute_from_command_line
 
-from manage import as_named
+from crawler.launch.manage import as_named
 
 
 @pytest.mark.parametrize(

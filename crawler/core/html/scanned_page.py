@@ -19,8 +19,11 @@ from crawler.core.html.document import (
 
 try:
     import crawler_speedups
-except ImportError:  # it was not built: there is no compiler
-    crawler_speedups = None
+except ImportError:
+    try:
+        from crawler import crawler_speedups  # type: ignore[attr-defined]  # where a wheel brought it
+    except ImportError:  # it was not built: there is no compiler
+        crawler_speedups = None
 
 INTERFACE = 4  # another one was built from other sources, and is not used
 MAX_BYTES = 8 * 1024 * 1024  # the scan takes four times as much memory

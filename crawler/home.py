@@ -1,0 +1,26 @@
+"""Where the project keeps its data: in the folder of a clone, or in that of the user where pip has installed it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+NAME = "site-crawler"
+
+
+def is_clone(root: Path) -> bool:
+    """Whether this folder, which holds the package, is a clone of the project and not one that pip fills."""
+    return (root / "manage.py").is_file()
+
+
+def home_of(root: Path) -> Path:
+    """The folder of `.env`, and below which data are kept."""
+    if is_clone(root):
+        return root
+    from platformdirs import user_data_path  # a clone needs it not
+
+    return user_data_path(NAME, appauthor=False)
+
+
+def data_folder_of(root: Path) -> Path:
+    """The folder of the database, mails and the embedded Redis, unless CRAWLER_DATA_DIR names another."""
+    return root / ".data" if is_clone(root) else home_of(root)
