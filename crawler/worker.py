@@ -32,6 +32,7 @@ from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anyth
 from django.db import DatabaseError, close_old_connections, connection, connections
 
 from crawler import clock, conf, registry
+from crawler.command_names import as_typed
 from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
 from crawler.core.installation.redis_url import parse_sentinel
@@ -85,7 +86,8 @@ def _wait_for_services() -> None:
         return
     url = command.params.get("url")
     if parse_sentinel(url or conf.redis_url()) and command.params.get("connection_class") != CONNECTION_CLASS:
-        sys.exit(f"For Sentinel set RQ_CONNECTION_CLASS={CONNECTION_CLASS} in the environment, or use bin/worker.")
+        command_line = as_typed("bin/worker")
+        sys.exit(f"For Sentinel set RQ_CONNECTION_CLASS={CONNECTION_CLASS} in the environment, or use {command_line}.")
     startup.wait_or_exit(*([url] if url else []))
 
 

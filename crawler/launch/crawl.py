@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from crawler.command_names import as_typed
 from crawler.management import usage
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def main(arguments: list[str]) -> int:
     try:
         run(arguments, options)
     except (CrawlerError, ImproperlyConfigured) as error:
-        print(error, file=sys.stderr)
+        print(as_typed(str(error)), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

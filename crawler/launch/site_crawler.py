@@ -7,19 +7,15 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from crawler import __version__
+from crawler.command_names import OF_OPERATORS, PROGRAM
 from crawler.launch.manage import COMMANDS, commands
 
-PROGRAM = "site-crawler"
 LAUNCHED = {
     "crawl": "crawls a site from its start URL to the receipt, with whatever that needs",
     "up": "starts Redis, the web pages, workers, the clock and RQ's dashboard, until Ctrl-C",
     "worker": "fetches pages and manages crawls, until it is stopped",
 }
 OTHER_NAMES = {"list": "status", "show": "status", "diff": "compare"}
-OF_OPERATORS = {
-    *("audit", "autoscale", "clock", "host", "invite", "new_hook", "reconcile", "release_trap", "reseal", "scale"),
-    "webhook_secret",
-}
 HIDDEN = {"rqworker"}  # of django-rq
 BAD_USAGE = 2
 
@@ -37,8 +33,8 @@ def main() -> int:
     if name == "--version":
         print(f"Site Crawler {__version__}")
         return 0
-    command = OTHER_NAMES.get(name, name).replace("-", "_")
-    if command in commands() and command not in OF_OPERATORS:
+    command = OTHER_NAMES.get(name, name)
+    if command.replace("-", "_") in commands() and command not in OF_OPERATORS:
         _manage([command, *arguments])
     return _unknown(name, [*LAUNCHED, *OTHER_NAMES, *_described(of_operators=False), "admin"])
 
@@ -75,10 +71,10 @@ def _described(*, of_operators: bool) -> dict[str, str]:
     """What the first line of each command's file says after its name."""
     found = dict[str, str]()
     for name in commands():
-        if name not in HIDDEN and name not in LAUNCHED and (name in OF_OPERATORS) == of_operators:
+        typed = name.replace("_", "-")
+        if name not in HIDDEN and name not in LAUNCHED and (typed in OF_OPERATORS) == of_operators:
             with (COMMANDS / f"{name}.py").open(encoding="utf-8") as file:
-                others = [other for other, command in OTHER_NAMES.items() if command == name]
-                names = ", ".join([name.replace("_", "-"), *others])
+                names = ", ".join([typed, *(other for other, command in OTHER_NAMES.items() if command == typed)])
                 found[names] = file.readline().partition(": ")[2].strip().rstrip('".')
     return found
 

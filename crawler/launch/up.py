@@ -15,6 +15,7 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler import conf
+from crawler.command_names import as_typed
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
 from crawler.core.protocol.lanes import lanes
 from crawler.launch import procfile
@@ -36,10 +37,10 @@ def main(arguments: list[str]) -> int:
     try:
         run(options, stop)
     except BadInput as error:
-        print(error, file=sys.stderr)
+        print(as_typed(str(error)), file=sys.stderr)
         return 2
     except (CrawlerError, ImproperlyConfigured) as error:
-        print(error, file=sys.stderr)
+        print(as_typed(str(error)), file=sys.stderr)
         return 1
     return stop.exit_code
 
@@ -75,7 +76,7 @@ def run(options: Namespace, stop: StopSignal) -> None:
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
-        prog="bin/up",
+        prog=as_typed("bin/up"),
         allow_abbrev=False,
         description="Start the crawler on this machine: Redis unless REDIS_URL names one, the web server, workers, the "
         "clock and RQ's dashboard. Prints the address and a one-time login link. Ctrl-C stops all of it.",

@@ -12,6 +12,7 @@ from typing import NoReturn
 import django
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.command_names import as_typed
 from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.core.protocol.lanes import FETCH, Lane, lanes
@@ -63,7 +64,7 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
-        prog="bin/worker",
+        prog=as_typed("bin/worker"),
         allow_abbrev=False,
         description="Fetch pages and manage crawls until stopped.",
         epilog=EPILOG,

@@ -20,6 +20,7 @@ from redis.exceptions import RedisError
 
 from crawler import __version__
 from crawler.accounts import audit
+from crawler.command_names import as_typed
 from crawler.core.errors import BadInput, LoadStopped, NoCrawl, ServiceDown, first_line
 from crawler.core.text.sanitize import lines
 from crawler.crawls.actions import Action, reply_to
@@ -41,7 +42,7 @@ from crawler.storage.database import is_lock_timeout
 SERVICE_ERRORS = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
 """Raised if Redis or the database does not answer, or has no tables yet."""
 
-NO_WORKER = "No worker is running; start one in the project folder: bin/worker"
+NO_WORKER = "No worker is running; start one: bin/worker"
 
 
 def no_worker() -> str:
@@ -118,11 +119,12 @@ class CrawlerCommand(BaseCommand):
             prog_name,
             subcommand.replace("_", "-"),
             formatter_class=_Help,
-            usage=self.synopsis,
-            epilog=self.examples,
+            usage=as_typed(self.synopsis) if self.synopsis else None,
+            epilog=as_typed(self.examples),
             allow_abbrev=False,
             **kwargs,
         )
+        parser.description = as_typed(self.help)
         use_one_line_errors(parser)
         return parser
 
@@ -159,10 +161,10 @@ class CrawlerCommand(BaseCommand):
 
     def say(self, line: str) -> None:
         """Print a line on stderr that is not an error; like all output, without terminal control characters."""
-        self.stderr.write(lines(line), str)
+        self.stderr.write(as_typed(lines(line)), str)
 
     def say_error(self, line: str) -> None:
-        self.stderr.write(lines(line))
+        self.stderr.write(as_typed(lines(line)))
 
     def print(self, output: str) -> None:
         """Print text on stdout."""

@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from crawler import __version__
+from crawler.command_names import as_typed
 from crawler.core.errors import BadInput
 from crawler.core.urls.typed import with_scheme
 from crawler.exports.file import check_writable, format_by_name
@@ -47,17 +48,17 @@ def parse(arguments: Sequence[str]) -> Namespace:
     try:
         check(vars(typed), usual, table["endings"])
     except BadInput as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(as_typed(f"{error}\n"))
         raise SystemExit(BAD_USAGE) from None
     return typed
 
 
 def _parser(table: Mapping[str, Any]) -> ArgumentParser:
     parser = ArgumentParser(
-        prog="bin/crawl",
-        usage=table["usage"],
-        description=table["description"],
-        epilog=table["epilog"],
+        prog=as_typed("bin/crawl"),
+        usage=as_typed(table["usage"]),
+        description=as_typed(table["description"]),
+        epilog=as_typed(table["epilog"]),
         formatter_class=partial(RawDescriptionHelpFormatter, max_help_position=29),
         allow_abbrev=False,
     )

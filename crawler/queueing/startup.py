@@ -24,6 +24,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler import clock, conf
+from crawler.command_names import as_typed
 from crawler.core.errors import NotUpgradable, ServiceDown
 from crawler.core.installation.deployment import MAX_SKEW_S, Skew
 from crawler.core.installation.redis_url import without_secrets
@@ -36,7 +37,7 @@ from crawler.storage.database import is_behind, missing_limits
 RETRY_INTERVAL_S = 1.0
 CONNECT_TIMEOUT_S = 2  # of one attempt to connect to Redis
 
-NOT_MIGRATED = "its migrations are not applied: python manage.py migrate"
+NOT_MIGRATED = as_typed("its migrations are not applied: python manage.py migrate")
 
 
 class Service(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
+from crawler.command_names import as_typed
 from crawler.core.politeness.host_rules import WaitReason
 from crawler.core.protocol.completion import State
 from crawler.core.protocol.diagnosis import Facts, HandedOut, Hold, Manager
@@ -13,7 +14,7 @@ from crawler.core.text.quantities import count, counted, duration
 from crawler.reports.cause_text import hold_message, paused_for, wait_text, waits_for
 
 JUST_STARTED_S = 10.0  # in which the first pages are handed out, unless something is wrong
-START_ONE = "start one in the project folder with bin/worker"
+START_ONE = as_typed("start one with bin/worker")
 AUTOSCALED = "No worker is running yet: an autoscaler starts the first one."
 NEXT_RUN = "at the manager's next run"
 
@@ -97,8 +98,7 @@ def _no_worker(facts: Facts) -> Iterator[str]:
 
 
 def no_worker_for(lane: Lane, pages: int) -> str:
-    start = f"start one in the project folder with bin/worker --{lane.queue}"
-    return f"{_wait(pages)} for a {lane.name} worker, and none is running: {start}."
+    return f"{_wait(pages)} for a {lane.name} worker, and none is running: {START_ONE} --{lane.queue}."
 
 
 def _wait(pages: int) -> str:

@@ -25,6 +25,7 @@ from prometheus_client.registry import Collector
 from redis import RedisError
 
 from crawler import __version__, clock, conf
+from crawler.command_names import as_typed
 from crawler.core.errors import NotUpgradable
 from crawler.core.protocol.lanes import slot_lanes
 from crawler.frontier.metrics import BUCKET_BOUNDS_S
@@ -40,7 +41,7 @@ TIMEOUT_S = 2.0  # of the readiness check
 
 AGREE = "The clocks agree."
 NOT_COMPARED = "The clocks were not compared."
-NOT_MIGRATED = "Migrations are not applied, or cannot be checked: python manage.py migrate"
+NOT_MIGRATED = as_typed("Migrations are not applied, or cannot be checked: python manage.py migrate")
 
 
 @never_cache

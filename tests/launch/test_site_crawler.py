@@ -65,7 +65,7 @@ def test_a_wrong_name(
     [
         (["list"], ["status"]),
         (["show", "x"], ["status", "x"]),
-        (["login-link", "ann"], ["login_link", "ann"]),
+        (["login-link", "ann"], ["login-link", "ann"]),
         (["admin", "migrate"], ["migrate"]),
         (["admin", "new-hook", "x"], ["new-hook", "x"]),
     ],

@@ -251,7 +251,7 @@ def test_it_tells_why_no_page_closes_until_one_does(monkeypatch: pytest.MonkeyPa
     told = [reason for reason, _ in groupby(reasons)]
     assert told[:3] == [
         "",
-        "No worker is running: start one in the project folder with bin/worker.",
+        "No worker is running: start one with bin/worker.",
         "",
     ]
 

@@ -21,7 +21,7 @@ def test_the_answer_comes_first_then_what_is_open(real_redis: Redis, capsys: pyt
     make_page(crawl, "http://site.test/")
     call_command("why", str(crawl.id))
     shown = capsys.readouterr().out
-    assert shown.startswith("No worker is running: start one in the project folder with bin/worker.\n")
+    assert shown.startswith("No worker is running: start one with bin/worker.\n")
     assert "\n1 open page\nSTATE  PAGE" in shown
 
 

@@ -175,8 +175,7 @@ def test_without_a_browser_worker_the_other_pages_go_on_and_the_crawl_says_what_
     assert bench.state() == "running"
     assert list(Page.objects.filter(status=Page.OPEN).values_list("lane_reason", flat=True)) == ["root"]
     assert waits_because(bench.crawl) == (
-        "1 page waits for a browser worker, and none is running: start one in the project folder with "
-        "bin/worker --render."
+        "1 page waits for a browser worker, and none is running: start one with bin/worker --render."
     )
     assert browser.rendered == []
 

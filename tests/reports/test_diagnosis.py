@@ -97,7 +97,7 @@ def claimed(bench: Bench) -> Lease:
 
 def test_without_a_worker_it_says_how_to_start_one(bench: Bench) -> None:
     bench.start()
-    assert answer(bench) == "No worker is running: start one in the project folder with bin/worker."
+    assert answer(bench) == "No worker is running: start one with bin/worker."
 
 
 def test_a_worker_of_one_queue_alone_is_not_enough(bench: Bench, real_redis: Redis) -> None:

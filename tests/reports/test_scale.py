@@ -359,8 +359,8 @@ def test_a_tick_of_a_crawl_through_scrapy_asks_for_a_usual_worker(twin: Redis) -
 @pytest.mark.parametrize(
     ("pages", "running", "reason"),
     [
-        (1, 0, "1 page waits for a Scrapy worker, and none is running: start one in the project folder with"),
-        (12, 0, "12 pages wait for a Scrapy worker, and none is running: start one in the project folder with"),
+        (1, 0, "1 page waits for a Scrapy worker, and none is running: start one with"),
+        (12, 0, "12 pages wait for a Scrapy worker, and none is running: start one with"),
         (12, 2, "Through Scrapy 4 connections to 1 host, 12 pages due, 12 of them within 10 seconds: 2 Scrapy workers"),
     ],
 )

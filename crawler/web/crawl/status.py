@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, assert_never
 
+from crawler.command_names import as_typed
 from crawler.core.pages.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.protocol.completion import FOLLOWS, EndReason, State
 from crawler.core.protocol.progress import Completion
@@ -41,7 +42,7 @@ from crawler.web.crawl.crawl_summary import (
 )
 from crawler.web.tables.rows import Row, dead_letter_row, page_row, trap_row
 
-NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"
+NO_WORKER = as_typed("No worker is running, so nothing is fetched. Start one: bin/worker")
 NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
 
 LATELY = 10.0  # seconds

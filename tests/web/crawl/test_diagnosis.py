@@ -19,7 +19,7 @@ from crawler.models import AuditEntry, Crawl, Page
 from tests.factories import SITE, a_crawl, a_finished_crawl, a_group, a_page, a_person
 from tests.stops import stop_host
 
-NO_WORKER = "No worker is running: start one in the project folder with bin/worker."
+NO_WORKER = "No worker is running: start one with bin/worker."
 
 
 def an_open_page(crawl: Crawl, url: str = SITE, **fields: Any) -> Page:

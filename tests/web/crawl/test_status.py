@@ -188,7 +188,7 @@ def test_a_crawl_that_moved_a_moment_ago_has_a_worker_whatever_rq_lists(real_red
 )
 def test_without_a_worker_the_page_says_how_to_start_one(sample: list[float], real_redis: object) -> None:
     crawl = a_crawl(samples=[sample], **BEFORE)
-    assert alerts(crawl) == ["No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"]
+    assert alerts(crawl) == ["No worker is running, so nothing is fetched. Start one: bin/worker"]
 
 
 def test_a_crawl_that_was_started_just_now_may_have_workers_that_start_too(real_redis: object) -> None:

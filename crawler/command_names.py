@@ -1,0 +1,30 @@
+"""How the commands are typed: `bin/crawl` and `python manage.py status` in a clone, `site-crawler crawl` and
+`site-crawler status` where pip has installed them. Texts have them as in a clone, and pass through `as_typed` where
+they are shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from crawler.home import is_clone
+
+PROGRAM = "site-crawler"
+OF_OPERATORS = {
+    *("audit", "autoscale", "clock", "host", "invite", "new-hook", "reconcile", "release-trap", "reseal", "scale"),
+    *("webhook-secret", "migrate", "createsuperuser", "changepassword", "check"),
+}
+"""What `site-crawler` has below `admin`."""
+
+_ROOT = Path(__file__).resolve().parents[1]
+_NAMED = re.compile(r"\bbin/(?P<launched>crawl|up|worker)\b|(?:\bpython )?\bmanage\.py (?P<managed>[a-z-]+)")
+
+
+def as_typed(text: str, root: Path = _ROOT) -> str:
+    """A text with the commands that it names as they are typed here. `root`: the folder that holds the package."""
+    return text if is_clone(root) else _NAMED.sub(_installed, text)
+
+
+def _installed(named: re.Match[str]) -> str:
+    command = named["launched"] or named["managed"]
+    return f"{PROGRAM} {'admin ' if command in OF_OPERATORS else ''}{command}"
