@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERFACE 4 /* what `crawler.core.html.scanned_page` expects */
+#define INTERFACE 5 /* what `crawler.core.html.scanned_page` expects */
 #define MAX_DEPTH 256 /* open elements */
 #define MAX_PAGE (1 << 24) /* bytes */
 #define MAX_WANTED 4 /* attributes of one element */
@@ -156,7 +156,7 @@ typedef struct {
     const uint8_t *page, *end;
     const char *odd; /* why the page was given up on */
     int has_cr, failed, mode, has_plain_doctype, is_self_closing, skips_newline;
-    uint8_t *body, *body_end, *values, *values_end; /* the text of the body; decoded attributes and titles */
+    uint8_t *body, *body_end, *values, *values_end, *values_stop; /* the text of the body; decoded attributes and titles */
     Element *element;
     size_t count, room;
     Reference *reference;
@@ -372,11 +372,21 @@ static uint8_t *put_without_newline(Scan *s, uint8_t *out, const uint8_t *p, con
 
 /* Elements */
 
+/* Room for the decoded form of so many bytes; NULL if there is none, which no page that is read once can bring about. */
+static uint8_t *values_for(Scan *s, size_t length) {
+    if (length + length / 4 + 8 <= (size_t)(s->values_stop - s->values_end))
+        return s->values_end;
+    odd(s, "values that were read too often");
+    return NULL;
+}
+
 static Span decoded_value(Scan *s, Span written) {
     const uint8_t *p = s->page + written.at, *end = p + written.length;
     if (written.where != IN_PAGE || (!s->has_cr && !memchr(p, '&', written.length)))
         return written;
-    uint8_t *begin = s->values_end;
+    uint8_t *begin = values_for(s, written.length);
+    if (!begin)
+        return written;
     s->values_end = put_decoded(s, begin, p, end, 1);
     return (Span){(uint32_t)(begin - s->values), (uint32_t)(s->values_end - begin), IN_VALUES};
 }
@@ -479,7 +489,9 @@ static int32_t record(Scan *s, int tag) {
     for (int at = 0; at < row->needed; at++)
         if (s->value[at].where == ABSENT)
             return -1;
-    Span first = decoded_value(s, s->value[0]);
+    Span first = {0, 0, ABSENT};
+    if (row->wanted) /* else the values are those of an earlier tag */
+        first = decoded_value(s, s->value[0]);
     if (row->prefix_length && !begins(s, first, row))
         return -1;
     if (s->count == s->room && !grow((void **)&s->element, &s->room, sizeof(Element))) {
@@ -757,7 +769,9 @@ static const uint8_t *read_raw(Scan *s, const uint8_t *p, int tag, int32_t eleme
         if (s->links)
             odd(s, "a script or style in a link");
     } else if (tag == T_TITLE_) {
-        uint8_t *begin = s->values_end;
+        uint8_t *begin = values_for(s, (size_t)(stop - p));
+        if (!begin)
+            return s->end;
         s->values_end = put_decoded(s, begin, p, stop, 0);
         size_t length = (size_t)(s->values_end - begin);
         if (element >= 0)
@@ -1967,6 +1981,7 @@ static PyObject *Scanner_scan(PyObject *self, PyObject *page) {
     s->end = s->page + size;
     s->body = s->body_end = body;
     s->values = s->values_end = values;
+    s->values_stop = values + 2 * room;
     s->link = -1;
     Py_BEGIN_ALLOW_THREADS
     s->has_cr = memchr(bytes, '\r', (size_t)size) != NULL;

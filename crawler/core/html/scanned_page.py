@@ -25,7 +25,7 @@ except ImportError:
     except ImportError:  # it was not built: there is no compiler
         crawler_speedups = None
 
-INTERFACE = 4  # another one was built from other sources, and is not used
+INTERFACE = 5  # another one was built from other sources, and is not used
 MAX_BYTES = 8 * 1024 * 1024  # the scan takes four times as much memory
 MAX_TEXT = 100  # characters of an anchor text
 MAX_HEADING = 500  # characters of a title or a heading

@@ -104,6 +104,9 @@ def test_its_limits_are_those_of_the_tree() -> None:
         "<template><title>a</title><p>b<a href=x>c</template><title>d</title>",
         "<h1>e<template>f</template></h1><a href=y>g</a><template></body><p></template>h",
         "<head><template><div></template><link rel=next href=x></head></template><p>a<template></p><b></template>b</p>",
+        # A heading has no attributes that are read, and takes none of an earlier tag, which would fill the memory
+        f"<base href='/{'&amp;' * 1000}'><body>{'<h1>a</h1>' * 500}",
+        f"<base href='/{'&amp;' * 1000}'><title>a</title><body>{'<h1>a</h1><title>b</title>' * 500}",
         # Drawings
         "<p>a<svg viewBox=x><title>b &amp; c</title><g><path d='x'/></g><text>d</text></svg>e<svg/>f",
         # What an https page loads
