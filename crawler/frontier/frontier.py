@@ -148,11 +148,18 @@ class Frontier:
         if a backup was restored; it stays."""
         return self.redis.get(self.keys.deleted) == _BEING_DELETED
 
-    def note_watermark(self, watermark: Watermark) -> None:
+    def note_rows(self, watermark: Watermark, seen_keys: Sequence[bytes]) -> None:
+        """The table has come as far as this, and has the rows of these keys."""
+        with self.redis.pipeline(transaction=False) as pipe:
+            self.note_watermark(watermark, pipe)  # first: it is never behind the seen-set
+            self.seen.add(seen_keys, pipe)
+            pipe.execute()
+
+    def note_watermark(self, watermark: Watermark, redis: Redis | None = None) -> None:
         """The table has come as far as this; called before the seen-set learns of its rows."""
         text = f"+{watermark.newest_row} {watermark.requests}"
         where = [self.keys.watermark, self.keys.seen_shards]
-        scripts.run(self.redis, "note_watermark", where, [text, WATERMARK_TTL_S])
+        scripts.run(redis if redis is not None else self.redis, "note_watermark", where, [text, WATERMARK_TTL_S])
 
     def noted_watermark(self) -> Watermark | None:
         """How far the table had come at the last commit that was noted."""

@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Self, cast
 
@@ -128,9 +128,11 @@ class Leases:
         """The same by name."""
         return [raw.decode() for raw in cast(list[bytes], self._redis.zrange(self._keys.leases, 0, -1))]
 
-    def unclaimed(self) -> list[str]:
-        """Batches handed out that no job has claimed yet."""
-        batches = self.batches()
+    def unclaimed(self, batches: Sequence[str] | None = None) -> list[str]:
+        """Batches handed out that no job has claimed yet, of all or of these."""
+        batches = self.batches() if batches is None else batches
+        if not batches:
+            return []
         with self._redis.pipeline(transaction=False) as pipe:
             for batch in batches:
                 pipe.hget(self._keys.lease(batch), "state")

@@ -37,11 +37,11 @@ class SeenSet:
             found.extend(begin + place - 1 for place in places)
         return found
 
-    def add(self, keys: Sequence[bytes]) -> None:
-        """Add keys. Call it only *after* their rows are committed."""
+    def add(self, keys: Sequence[bytes], redis: Redis | None = None) -> None:
+        """Add keys. Call it only *after* their rows are committed. `redis` may be a pipeline."""
         for begin in range(0, len(keys), KEYS_PER_CALL):
             args = [self._prefix, MOST_NOTED_SHARDS, *_numbers(keys[begin : begin + KEYS_PER_CALL])]
-            scripts.run(self._redis, "seen_add", [self._keys.seen_shards], args)
+            scripts.run(redis if redis is not None else self._redis, "seen_add", [self._keys.seen_shards], args)
 
     def clear(self, *, whatever_is_noted: bool = False) -> None:
         """Delete it: the shards that are noted, if that is certainly all of it."""

@@ -58,8 +58,8 @@ def collect(context: TickContext, between: BetweenTransactions = lambda: None) -
         return 0
     raw, reports = _decode_reports(oldest)
     done = [report for report in reports if report.done]
-    ended = _still_leased(context, done)
-    requests = sum(report.requests for report, _, _ in ended)
+    counted = _still_leased(context, [report for report in done if report.requests])
+    requests = sum(report.requests for report, _, _ in counted)
     process_results(context, [result for report in reports for result in report.results], requests, between)
     crash_point("collect: links remembered")
     _complete_slices(context, done)
@@ -267,7 +267,7 @@ def _insert_long_sitemaps(
 def _complete_slices(context: TickContext, done: Sequence[SliceReport]) -> None:
     """Complete the slices that are done; their pages that are still open in the table go back to the frontier: to their
     lane, or in the same step to a slot lane."""
-    ended = _still_leased(context, done)  # checked again: another tick may have completed some meanwhile
+    ended = _still_leased(context, done)  # checked now: another tick may have completed some meanwhile
     still_open = queries.open_pages(context.id, [page for _, _, ids in ended for page in ids])
     update_paces(context, [report.host for report, _, _ in ended])
     with context.frontier.redis.pipeline(transaction=bool(chosen_slot_lanes(context.options))) as pipe:

@@ -184,8 +184,8 @@ def _dequeue_usual(context: TickContext, lane: Lane) -> list[_BatchDraft]:
     """Dequeue slices and distribute them over as many batches as the workers can use. Suspects
     (`core.protocol.retries`) get batches of their own."""
     now, leases, workers = context.now(), context.frontier.leases, worker_count(lane.queue)
-    batches, unclaimed = (_without_slots(names) for names in (leases.batches(), leases.unclaimed()))
-    outstanding = len(batches)
+    batches = _without_slots(leases.batches())
+    unclaimed, outstanding = leases.unclaimed(batches), len(batches)
     weights = queries.running_weights() or [context.options.weight]
     ahead = batches_ahead(workers + PREFETCH_BATCHES, context.options.weight, weights)
     room = min(conf.max_batches() - outstanding, ahead - len(unclaimed))

@@ -20,8 +20,7 @@ log = logging.getLogger(__name__)
 
 def note_watermark(context: TickContext, seen_keys: Sequence[bytes]) -> None:
     """Add the seen-keys of rows that are committed to the seen-set, and note how far the table had come by then."""
-    context.frontier.note_watermark(queries.watermark(context.id))
-    context.frontier.seen.add(seen_keys)
+    context.frontier.note_rows(queries.watermark(context.id), seen_keys)
 
 
 def detect_rollback(context: TickContext, between: Callable[[], object]) -> None:

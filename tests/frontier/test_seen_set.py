@@ -47,8 +47,7 @@ def test_forgetting_forgets_all(frontier: Frontier) -> None:
 
 def collect(frontier: Frontier, *names: object) -> None:
     """As a tick does it."""
-    frontier.note_watermark(Watermark(len(names), 1))
-    frontier.seen.add(keys(*names))
+    frontier.note_rows(Watermark(len(names), 1), keys(*names))
 
 
 def collect_by_an_earlier_version(frontier: Frontier, number: int) -> None:
