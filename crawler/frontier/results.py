@@ -89,11 +89,15 @@ class Results:
         between the read and the transaction: then the step is repeated.
         """
         keys = self._keys
+        if not is_urgent:
+            if reports:
+                self._redis.rpush(keys.results, *reports)
+            return False
         while True:
             with self._redis.pipeline() as pipe:
                 pipe.watch(keys.mark)  # type: ignore[no-untyped-call]  # redis-py gives it no types
                 mark = Mark.read(cast(bytes | None, pipe.get(keys.mark)))
-                send = is_urgent and (mark is None or not (mark.is_fresh(now) or is_coming(mark)))
+                send = mark is None or not (mark.is_fresh(now) or is_coming(mark))
                 pipe.multi()
                 if reports:
                     pipe.rpush(keys.results, *reports)
