@@ -11,12 +11,11 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from crawler.core.urls.normalise import MAX_CACHED_LENGTH, MAX_CACHED_LINKS, key_of, origin_of
+from crawler.core.urls.normalise import MAX_CACHED_LENGTH, cached_key, key_of, origin_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -63,11 +62,10 @@ def short_key(url: str) -> bytes:
 
 
 def keys(targets: Sequence[str]) -> bytes:
-    """The short keys of these pages. A site's pages share their navigation: the keys of short URLs are cached."""
-    return b"".join([_known_key(url) if len(url) <= MAX_CACHED_LENGTH else short_key(url) for url in targets])
-
-
-_known_key = lru_cache(maxsize=MAX_CACHED_LINKS)(short_key)
+    """The short keys of these pages."""
+    return b"".join(
+        [cached_key(url)[:KEY_BYTES] if len(url) <= MAX_CACHED_LENGTH else short_key(url) for url in targets]
+    )
 
 
 def number(key: bytes) -> int:

@@ -13,7 +13,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.protocol.messages import EXTERNAL, PAGE, SITEMAP, PageResult
 from crawler.core.urls.crawl_scope import Scope, Side
-from crawler.core.urls.normalise import key_of
+from crawler.core.urls.normalise import key_of, key_of_link
 
 MAX_HOPS = 10  # redirects in a row; browsers follow 20 (Fetch standard), RFC 9110, 15.4 warns of loops
 
@@ -50,7 +50,7 @@ class Discovery(msgspec.Struct, frozen=True):
     @property
     def key(self) -> bytes:
         """The key of its row. A sitemap that a page links to is a page as well: another row with another key."""
-        return key_of(f"sitemap {self.url}" if self.kind == SITEMAP else self.url)
+        return key_of(f"sitemap {self.url}") if self.kind == SITEMAP else key_of_link(self.url)
 
     @property
     def seen_key(self) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from string import ascii_letters, digits
 from urllib.parse import urlsplit
@@ -205,6 +205,15 @@ def site_of(host: str) -> str:
 def key_of(url: str) -> bytes:
     """The page's unique key within its crawl: 16 bytes of BLAKE2b over the normalised URL."""
     return blake2b(url.encode(), digest_size=16).digest()
+
+
+def key_of_link(url: str) -> bytes:
+    """The same, of a link."""
+    return cached_key(url) if len(url) <= MAX_CACHED_LENGTH else key_of(url)
+
+
+cached_key = lru_cache(maxsize=MAX_CACHED_LINKS)(key_of)
+"""The same, of a link with at most MAX_CACHED_LENGTH characters: a site's pages share their navigation."""
 
 
 def parse_user_url(text: str) -> str:
