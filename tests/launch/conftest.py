@@ -88,6 +88,7 @@ def environment(**changes: str) -> dict[str, str]:
 
 def link_project(folder: Path) -> None:
     """The project's modules in this folder; it becomes that of `.env` and `.data`, which depends on the settings."""
+    (folder / "manage.py").touch()  # it is a clone
     (folder / "crawler").mkdir()
     for path in (ROOT / "crawler").iterdir():
         if path.name != "settings":
