@@ -120,6 +120,10 @@ class HostSlot:
             self._report.send()
         return held
 
+    def is_wanted(self) -> bool:
+        """Whether a slice waits for a slot of the host."""
+        return self._limiter.is_wanted(self._host, self._now())
+
     def is_valid(self) -> bool:
         """Whether a request under way may continue; called by any thread."""
         return self._slot.is_valid_for(END_MARGIN_S)

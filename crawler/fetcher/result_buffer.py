@@ -29,7 +29,8 @@ FLUSH_CHARACTERS = 4_000_000  # of link URLs; a page has up to half as many
 class ResultBuffer:
     """`push_reports` hands reports to the manager. Content that is to be kept comes with the results and is put on the
     shelf; it is in the storage before a result that refers to it is left. When there is no room for it `on_full` is
-    called, and the results without it are not left: their pages are asked for again."""
+    called, and the results without it are not left: their pages are asked for again. `needs_links` says whether few
+    pages wait to be handed out."""
 
     def __init__(
         self,
@@ -37,8 +38,10 @@ class ResultBuffer:
         job: JobWork,
         push_reports: Callable[[Sequence[SliceReport]], object],
         on_full: Callable[[], object] = lambda: None,
+        needs_links: Callable[[], bool] = lambda: True,
     ) -> None:
         self._batch, self._job, self._push_reports, self._on_full = batch, job, push_reports, on_full
+        self._needs_links = needs_links
         self._shelf = Shelf(batch.crawl, batch.id) if batch.policy.keep else None
         self._min_interval = FLUSH_CONTENT_INTERVAL_S if self._shelf is not None else 0.0
         self._has_slot = isinstance(lane_of_batch(batch.id), SlotLane)
@@ -102,11 +105,14 @@ class ResultBuffer:
         has_many = self._ended and len(self._results) > FEW_SLICES
         if age < self._min_interval:
             return
-        interval = FLUSH_INTERVAL_S
-        if self.is_awaited:
-            interval = min(interval, report_wait(self._seconds, len(self._job.schedule), has_ended=bool(self._ended)))
-        if age >= interval or (has_many and age >= FLUSH_ENDED_AFTER_S):
+        is_late = age >= FLUSH_INTERVAL_S or (has_many and age >= FLUSH_ENDED_AFTER_S)
+        if is_late or (self.is_awaited and self._is_prompt(age)):
             self.flush()
+
+    def _is_prompt(self, age: float) -> bool:
+        """Whether a hungry job reports so many seconds after the last time."""
+        wait = report_wait(self._seconds, len(self._job.schedule), has_ended=bool(self._ended))
+        return age >= wait and (bool(self._ended) or (any(self._results.values()) and self._needs_links()))
 
     def flush_ended(self) -> None:
         """Flush if a slice has ended: its worker shuts down, and others are to go on with what it hands back."""

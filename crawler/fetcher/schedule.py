@@ -78,6 +78,9 @@ class SliceSchedule:
             if self._advance(waiting, 0.0):
                 return
 
+    def has_slice_of(self, host: str) -> bool:
+        return any(session.slices[number].host == host for session, number in self._entries)
+
     def clear(self) -> Iterator[WaitingSlice]:
         """Every slice, which no longer waits."""
         waiting, self._entries = tuple(self._entries), {}

@@ -49,7 +49,7 @@ class FetchSession:
         self.pool = pool.for_crawl(batch.crawl)
         self.robots_cache = cache_for(frontier.redis, batch.crawl, batch.policy)
         on_full = partial(note_shortage, Shortage.STORAGE_FULL)
-        self.result_buffer = ResultBuffer(batch, job, self._push_reports, on_full=on_full)
+        self.result_buffer = ResultBuffer(batch, job, self._push_reports, on_full, self._has_few_pages)
         self.guard = guard_of(batch.policy.private_hosts)
         self.proxy_health = ProxyHealth(frontier.redis, frontier.keys, now)
         self.shared: dict[str, Any] = {}  # see `page_step.SliceContext`
@@ -160,6 +160,13 @@ class FetchSession:
             wake(self.frontier, self.batch.site, reports, is_urgent=is_urgent)
 
         retry_on_outage(push)
+
+    def _has_few_pages(self) -> bool:
+        """Whether fewer pages wait in the ready queue than connections would ask for within two response times."""
+        try:
+            return self.frontier.ready_queue.size() < 2 * self.batch.policy.concurrency
+        except RedisError:
+            return True  # to push the reports is tried for longer
 
     def _has_few_waiting(self) -> bool:
         own = self.frontier.keys.collector

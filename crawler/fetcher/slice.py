@@ -131,7 +131,7 @@ class SliceRun:
         """Release everything. Returns how many requests, for robots.txt or an aborted page, are counted in no
         result."""
         may_keep = self._fetcher is not None and self._unresponsive is None and not self._is_aborted
-        place = self.slot.detach() if may_keep else None
+        place = self.slot.detach() if may_keep and not self._is_wanted_elsewhere() else None
         if self._fetcher is not None and place is not None:
             self._session.pool.put(self._terms, PooledConnection(self._fetcher, place[0], self._part.host, place[1]))
         elif self._fetcher is not None:
@@ -140,6 +140,11 @@ class SliceRun:
         self._fetcher = self._robots = self._page_fetcher = None  # the batch may go on for long
         self._steps = ()
         return self._unreported_requests
+
+    def _is_wanted_elsewhere(self) -> bool:
+        """Whether another worker waits for a connection to this slow host, and this one has no slice for it."""
+        is_slow = self.slot.is_held and self._session.result_buffer.is_of_slow_hosts
+        return is_slow and not self._session.job.schedule.has_slice_of(self.host) and self.slot.is_wanted()
 
     def _begin(self) -> bool:
         """Reuse a pooled connection, or take a new slot of the host; False if there is none."""

@@ -9,6 +9,7 @@ loses: a tick by its mark, a batch by its lease (rules R4, R5).
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -39,6 +40,7 @@ LEFT_CHECKS = 3
 
 CHECK_INTERVAL_S, QUIET_CHECK_INTERVAL_S = 0.1, 0.5
 SLOT_CHECK_INTERVAL_S = 0.03  # while a slot may be free, which does nothing meanwhile
+SWITCH_S = 0.0005  # after which Python lets the pages go on while a tick runs; else each step of theirs waits for 5 ms
 QUIET_AFTER_S = 5.0  # with empty queues for so long, most checks would find nothing and only cost CPU
 
 
@@ -139,6 +141,8 @@ def _tick(crawl: str, collector: int) -> None:
     """A tick that fails leaves its mark or an idle poller: see `manage`."""
     from crawler.manager.tick import manage  # seldom needed, and a third of a stock worker's time to begin a job
 
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_S)
     try:
         manage(UUID(crawl), collector)
     except (RedisError, DatabaseError) as error:
@@ -146,4 +150,5 @@ def _tick(crawl: str, collector: int) -> None:
     except Exception:
         log.exception("a tick of crawl %s failed", crawl, extra=logs.of(crawl))
     finally:
+        sys.setswitchinterval(usual)
         connection.close()

@@ -20,6 +20,7 @@ MAX_GRANT_HOLD_S = 10.0  # a grant whose request was not sent after this is void
 TRIAL_TIMEOUT_S = 15.0  # after a stop, the slice that tries one page is waited for this long
 TRIAL_POLL_S = 0.25  # between two checks of its result
 EXCESS_POLL_S = 0.25  # a holder that is one too many, because the limit has fallen, asks again after this
+WANTED_S = 0.25  # for which a slot counts as wanted after a slice asked for it in vain: it asks more often
 
 
 class HostPolicy(msgspec.Struct, frozen=True):
@@ -71,6 +72,11 @@ class HostLimiter:
 
     def release_slot(self, host: str, holder: str) -> None:
         self._redis.zrem(keys.host_slots(host), holder)
+
+    def is_wanted(self, host: str, now: float) -> bool:
+        """Whether a slice, of this worker or another, waits for a slot of the host."""
+        at = cast(bytes | None, self._redis.hget(keys.host(host), "wanted"))
+        return at is not None and 0 <= now - float(at) <= WANTED_S
 
     def request_grant(self, host: str, holder: str, policy: HostPolicy, now: float) -> Grant:
         """Request a grant: given if the delay has passed since the last request and no other slice holds one. With a

@@ -24,6 +24,7 @@ from crawler.closing import Closing
 T = TypeVar("T")
 
 STALL_S = 0.2  # a longer step of one task is not counted against the time limits of the others
+POLL_AGAIN_S = 0.02  # after this the loop sees what has arrived, though tasks wait for their turn
 READABLE, WRITABLE = select.POLLIN, select.POLLOUT
 
 
@@ -37,6 +38,8 @@ class Task(greenlet):
         self.deadline = math.inf  # when its wait times out; seconds of the loop's clock
         self.fd: int | None = None  # that it waits for
         self.waits = 0  # how often it has waited
+        self.ready_at: float | None = None  # seconds of the loop's clock, while it waits for its turn
+        self.hindered = 0.0  # seconds for which it waited for its turn, in all
 
 
 class EventLoop(Closing):
@@ -48,6 +51,7 @@ class EventLoop(Closing):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.main = getcurrent()
         self._clock, self._stalled, self.step_began = clock, 0.0, 0.0
+        self._polled_at = 0.0
         self.waited = 0.0  # seconds without a task that could go on, in all
         self._poller = _Epoll() if hasattr(select, "epoll") else _Poll()
         self._ready: deque[Task] = deque()
@@ -77,6 +81,8 @@ class EventLoop(Closing):
         self.waited += self.now() - began if timeout else 0.0
         self._expire(began)
         for _ in range(len(self._ready)):
+            if self.now() - self._polled_at > POLL_AGAIN_S:
+                self._collect(0.0)
             self._resume(self._ready.popleft())
 
     def throw(self, error: type[BaseException]) -> None:
@@ -117,7 +123,9 @@ class EventLoop(Closing):
         self.wake()
 
     def _collect(self, timeout: float) -> None:
-        for fd in self._poller.poll(timeout):
+        found = self._poller.poll(timeout)
+        self._polled_at = self.now()
+        for fd in found:
             task = self._by_fd.get(fd)
             if task is not None:
                 self._set_ready(task)
@@ -140,6 +148,7 @@ class EventLoop(Closing):
 
     def _set_ready(self, task: Task) -> None:
         self._end_wait(task)
+        task.ready_at = self._polled_at
         self._ready.append(task)
 
     def _end_wait(self, task: Task) -> None:
@@ -150,6 +159,9 @@ class EventLoop(Closing):
 
     def _resume(self, task: Task, *, is_late: bool = False) -> None:
         began, self.step_began = self._clock(), self.now()
+        if task.ready_at is not None:
+            task.hindered += max(0.0, self.step_began - task.ready_at)
+            task.ready_at = None
         task.switch(is_late) if task else task.switch()  # it is true once it has begun
         took = self._clock() - began
         if took > STALL_S:
@@ -205,9 +217,10 @@ class _Poll:
 
 
 def now() -> float:
-    """Monotonic seconds, by which waits are limited."""
+    """Monotonic seconds, by which waits are limited and responses are timed. They stand still while a task could go on
+    and others run: what a busy worker takes for itself does not make a host slow."""
     task = getcurrent()
-    return task.loop.now() if isinstance(task, Task) else time.monotonic()
+    return task.loop.now() - task.hindered if isinstance(task, Task) else time.monotonic()
 
 
 def wait_for_socket(sock: socket.socket, events: int, seconds: float) -> None:

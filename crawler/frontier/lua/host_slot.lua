@@ -6,6 +6,7 @@
 --       seconds after which a holder without a delay checks for a new policy, name of the host, seconds a key is kept,
 --       1 = the throttle counts, its limit for a host of which nothing is known, seconds after which it is forgotten, its
 --       fields ...
+-- The host keeps when a slot was last wanted in vain.
 -- Returns 2 when the holder has a slot and may try once without the throttle, 1 when it has a slot, 0 when all are
 -- in use.
 -- Uses: host_policy
@@ -22,7 +23,11 @@ local is_known = known[1] and now - tonumber(known[3]) <= tonumber(ARGV[12])
 local limit = tonumber(is_known and known[1] or ARGV[11])
 if ARGV[10] == '1' and is_known then fewest = math.min(fewest, limit) end
 if is_longer and at_work > 0 then announce(host, now + tonumber(ARGV[7])) end
-if not redis.call('ZSCORE', slots, holder) and at_work >= fewest then return 0 end
+if not redis.call('ZSCORE', slots, holder) and at_work >= fewest then
+  redis.call('HSET', host, 'wanted', string.format('%.6f', now))
+  redis.call('EXPIRE', host, ARGV[9])
+  return 0
+end
 redis.call('ZADD', slots, string.format('%.6f', until_then), holder)
 redis.call('EXPIRE', slots, math.ceil(until_then - now) + 1)
 local is_slowed = tonumber(known[2] or '0') > 0 or limit < tonumber(ARGV[11])
