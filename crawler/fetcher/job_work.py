@@ -39,4 +39,7 @@ class JobWork:
 
     def is_hungry(self, seconds: float) -> bool:
         """Whether it is about to have idle connections to such hosts, as above."""
-        return handover.is_hungry(seconds, self.recent.idle, self.running, len(self.schedule))
+        if not handover.may_be_hungry(seconds, self.recent.idle, self.running):
+            return False
+        pages = handover.last_pages(seconds)
+        return handover.is_hungry(sum(session.ending(pages) for session in self.sessions), len(self.schedule))

@@ -225,8 +225,12 @@ class _Job:
         """Flush results, close idle connections, and take jobs that a free worker would take."""
         self._note_idle()
         connection_pool.close_idle(older_than=MAX_IDLE_S)
-        for session in self._sessions:
-            session.result_buffer.flush_old()
+        due = [session for session in self._sessions if session.result_buffer.is_due()]
+        for session in due:
+            session.result_buffer.flush()
+        if due and self._work.is_slow(self._work.recent.seconds):
+            for session in self._sessions:
+                session.result_buffer.flush_old()
         if self._is_forked and time.monotonic() - self._stop_checked_at >= STOP_CHECK_S:
             with suppress(RedisError):  # the heartbeat looks, too
                 self._look_for_stop()

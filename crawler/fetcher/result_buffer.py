@@ -18,6 +18,7 @@ from crawler.storage.content.shelf import Shelf, lacks_room, named
 
 FLUSH_INTERVAL_S = 1.0
 FLUSH_ENDED_AFTER_S = 0.3  # if a slice has ended and there are many: its host waits for the next slice
+FLUSH_TOGETHER_AFTER_S = 0.1  # if another buffer of the job is flushed
 FLUSH_CONTENT_INTERVAL_S = 3.0  # at least, with content capture: each flush writes separate objects
 FEW_SLICES = 8  # slices of one host end at about the same time
 FLUSH_PAGES = 200
@@ -75,6 +76,11 @@ class ResultBuffer:
             self.flush()
 
     @property
+    def ended(self) -> int:
+        """Slices that have ended and are not reported."""
+        return len(self._ended)
+
+    @property
     def is_of_slow_hosts(self) -> bool:
         return self._job.is_slow(self._seconds)
 
@@ -99,20 +105,24 @@ class ResultBuffer:
         were made for robots.txt and belong to no result."""
         self._ended[number] = (next_at, requests)
 
-    def flush_old(self) -> None:
-        """Flush, unless the last flush was a moment ago."""
+    def is_due(self) -> bool:
+        """Whether it should be flushed now."""
         age = time.monotonic() - self._flushed_at
+        if age < self._min_interval or not (self._ended or any(self._results.values())):
+            return False
         has_many = self._ended and len(self._results) > FEW_SLICES
-        if age < self._min_interval:
-            return
         is_late = age >= FLUSH_INTERVAL_S or (has_many and age >= FLUSH_ENDED_AFTER_S)
-        if is_late or (self.is_awaited and self._is_prompt(age)):
+        return is_late or (self.is_awaited and self._is_prompt(age))
+
+    def flush_old(self) -> None:
+        """Flush because another buffer of the job is flushed: one tick does. Not if this one was a moment ago."""
+        if time.monotonic() - self._flushed_at >= max(self._min_interval, FLUSH_TOGETHER_AFTER_S):
             self.flush()
 
     def _is_prompt(self, age: float) -> bool:
         """Whether a hungry job reports so many seconds after the last time."""
         wait = report_wait(self._seconds, len(self._job.schedule), has_ended=bool(self._ended))
-        return age >= wait and (bool(self._ended) or (any(self._results.values()) and self._needs_links()))
+        return age >= wait and (bool(self._ended) or self._needs_links())
 
     def flush_ended(self) -> None:
         """Flush if a slice has ended: its worker shuts down, and others are to go on with what it hands back."""

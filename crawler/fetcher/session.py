@@ -150,16 +150,27 @@ class FetchSession:
             wake(Frontier(self.frontier.redis, self.batch.crawl), self.batch.site)
 
     def _push_reports(self, reports: Sequence[SliceReport]) -> None:
-        """The end of a batch sends no tick while MIN_WAITING_BATCHES others of its collector are queued: the end of the
-        next one does, unless its hosts are slow. A crawl that is over has none, whatever is still in RQ's queue, so a
-        tick deletes late results. A worker that is shutting down always sends a tick."""
+        """The end of a batch sends no tick while MIN_WAITING_BATCHES others of its collector are queued, or its hosts
+        are slow and the job has enough other slices: the end of the next one does. A crawl that is over has none,
+        whatever is still in RQ's queue, so a tick deletes late results. A worker that is shutting down always sends a
+        tick."""
 
         def push() -> None:
-            is_awaited = not self.is_over or self.result_buffer.is_of_slow_hosts or queues.stop_request.is_set()
-            is_urgent = is_awaited or self._has_few_waiting()
+            is_urgent = not self.is_over or queues.stop_request.is_set() or self._is_awaited()
             wake(self.frontier, self.batch.site, reports, is_urgent=is_urgent)
 
         retry_on_outage(push)
+
+    def _is_awaited(self) -> bool:
+        """Whether the end of the batch sends a tick."""
+        if self.result_buffer.is_of_slow_hosts:
+            return len(self.job.sessions) <= 1 or self.result_buffer.is_awaited
+        return self._has_few_waiting()
+
+    def ending(self, pages: int) -> int:
+        """Slices that have at most so many pages left, or have ended and are not reported."""
+        about_to_end = sum(self.slices[number].is_ending(pages) for number in self._open)
+        return about_to_end + self.result_buffer.ended
 
     def _has_few_pages(self) -> bool:
         """Whether fewer pages wait in the ready queue than connections would ask for within two response times."""

@@ -11,7 +11,7 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler.core.errors import CannotWork, MissingHere, SealBroken
 from crawler.core.pages.outcomes import Outcome
-from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, is_hopeless, is_misjudged
+from crawler.core.politeness.host_rules import MAX_SLICE_WAIT_S, SLOW_RESPONSE_S, is_hopeless, is_misjudged
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.crashpoints import crash_point
 from crawler.fetcher.host_slot import RateLimited
@@ -57,6 +57,10 @@ class SliceRun:
     @property
     def host(self) -> str:
         return self._part.host
+
+    def is_ending(self, pages: int) -> bool:
+        """Whether it is worked on and has at most so many pages left."""
+        return self._has_begun and len(self._part.pages) - self._place <= pages
 
     @property
     def host_of_wanted_slot(self) -> str | None:
@@ -143,7 +147,7 @@ class SliceRun:
 
     def _is_wanted_elsewhere(self) -> bool:
         """Whether another worker waits for a connection to this slow host, and this one has no slice for it."""
-        is_slow = self.slot.is_held and self._session.result_buffer.is_of_slow_hosts
+        is_slow = self.slot.is_held and self._session.job.recent.seconds >= SLOW_RESPONSE_S
         return is_slow and not self._session.job.schedule.has_slice_of(self.host) and self.slot.is_wanted()
 
     def _begin(self) -> bool:

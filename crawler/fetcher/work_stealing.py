@@ -40,7 +40,7 @@ LEFT_CHECKS = 3
 
 CHECK_INTERVAL_S, QUIET_CHECK_INTERVAL_S = 0.1, 0.5
 SLOT_CHECK_INTERVAL_S = 0.03  # while a slot may be free, which does nothing meanwhile
-SWITCH_S = 0.0005  # after which Python lets the pages go on while a tick runs; else each step of theirs waits for 5 ms
+SWITCH_S = 0.0005  # after which a tick lets the pages of a hungry job go on; else each of their steps waits for 5 ms
 QUIET_AFTER_S = 5.0  # with empty queues for so long, most checks would find nothing and only cost CPU
 
 
@@ -80,7 +80,7 @@ class WorkStealer:
             if not self.is_busy() and (left_over := self._waiting_since(0 if is_hungry else TICK_CHECKS)):
                 tick = queues.steal_tick(left_over)
                 if tick is not None:
-                    self._run_tick(*tick)
+                    self._run_tick(*tick, SWITCH_S if is_hungry else sys.getswitchinterval())
             patience = 0 if is_hungry else self._batch_patience()
             left_over = self._waiting_since(patience) if batches and self._checks else []
             left_over = self._own_share(left_over, self._slots_of) if self._slots_of else left_over
@@ -97,7 +97,7 @@ class WorkStealer:
         try:
             jobs = [job for job in queues.next_jobs(self._queue) if not queues.is_poller(job)]
             if not self.is_busy() and (tick := queues.steal_tick(jobs)) is not None:
-                self._run_tick(*tick)
+                self._run_tick(*tick, sys.getswitchinterval())
             others_wait = any(map(queues.is_of_another_kind, jobs))
             plain = queues.steal_batch(jobs, self._queue)
             if plain is None:
@@ -121,8 +121,8 @@ class WorkStealer:
     def _batch_patience(self) -> int:
         return self._batch_checks if self._batch_checks and worker_count() > 1 else 0
 
-    def _run_tick(self, crawl: str, collector: int) -> None:
-        self._tick = self._thread.submit(_tick, crawl, collector)
+    def _run_tick(self, crawl: str, collector: int, switch_s: float) -> None:
+        self._tick = self._thread.submit(_tick, crawl, collector, switch_s)
         self._tick.add_done_callback(lambda _: self._on_tick_done())
 
     def _waiting_since(self, looks: int) -> list[str]:
@@ -137,12 +137,12 @@ class WorkStealer:
         self._thread.shutdown(wait=not queues.stop_request.is_set())
 
 
-def _tick(crawl: str, collector: int) -> None:
+def _tick(crawl: str, collector: int, switch_s: float) -> None:
     """A tick that fails leaves its mark or an idle poller: see `manage`."""
     from crawler.manager.tick import manage  # seldom needed, and a third of a stock worker's time to begin a job
 
     usual = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_S)
+    sys.setswitchinterval(switch_s)
     try:
         manage(UUID(crawl), collector)
     except (RedisError, DatabaseError) as error:

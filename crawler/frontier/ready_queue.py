@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from redis import Redis
 
-from crawler.core.politeness.host_rules import MAX_SLICE_PAGES, Pace
+from crawler.core.politeness.host_rules import MAX_SLICE_PAGES, SHORT_SLICE_PAGES, Pace
 from crawler.core.politeness.priorities import USUAL_PRIORITY
 from crawler.core.protocol.lanes import suffixes
 from crawler.core.protocol.retries import batch_size, lanes_of
@@ -216,6 +216,12 @@ class ReadyQueue:
     def due_lanes(self, now: float) -> int:
         """Of these lanes, those that may give a slice now."""
         return self._redis.zcount(self._keys.of_suffix().hosts, "-inf", now)
+
+    def is_of_slow_host(self) -> bool:
+        """Whether the host with most pages in the base lane is known to be slow: it gets shorter slices than others."""
+        lanes = cast(list[bytes], self._redis.zrevrange(self._keys.of_suffix().weights, 0, 0))
+        pace = cast(bytes | None, self._redis.hget(self._keys.pace, lanes[0].partition(b"|")[0])) if lanes else None
+        return pace is not None and int(pace.split()[2]) < SHORT_SLICE_PAGES
 
     def has_cursor(self) -> bool:
         """Whether it is known how much of the table was enqueued."""

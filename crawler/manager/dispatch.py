@@ -48,7 +48,7 @@ from crawler.storage.queries import OpenPage
 MAX_LEVEL_WAIT_S = 10.0  # a level whose last pages have a later Retry-After does not hold up deeper levels
 MAX_REFILL_PAGES = 5_000  # per tick
 PREFETCH_BATCHES = 2  # batches queued beyond one per worker; few, because a later choice of pages is a better one
-MIN_SLICES_PER_WORKER = 4  # that the hosts may give, from which each worker gets a batch of its own
+MIN_SLICES_PER_WORKER = 4  # of slow hosts, from which each worker gets a batch of its own
 MAX_PAGES_PER_BATCH = 512  # a batch with this many pages gets no further slice
 MAX_CACHE_REPLAY_S = 2.0  # a tick closes pages from the response cache for this long
 
@@ -197,10 +197,13 @@ def _dequeue_usual(context: TickContext, lane: Lane) -> list[_BatchDraft]:
     connections, queue = max(1, workers) * conf.worker_connections(), context.frontier.ready_queue
     lanes = queue.lane_count()
     slices = min(lanes * _slices_at_once(context.options), queue.sizes()[""])  # that the hosts may give now, at most
-    free = connections - queue.slices_out()
+    out = queue.slices_out()
+    free = connections - out
     at_least = (ahead if lanes <= MAX_SLICES_PER_BATCH else workers) - outstanding
-    shares = workers if MIN_SLICES_PER_WORKER * workers <= slices <= MAX_SLICES_PER_BATCH * workers else 1
-    wanted = min(room, max(1, shares, at_least, min(slices, free) // MAX_SLICES_PER_BATCH))
+    shares = min(workers, (slices - out) // MIN_SLICES_PER_WORKER)
+    if shares > max(1, at_least) and lanes <= workers and queue.is_of_slow_host():
+        at_least = shares  # else one worker would have all slices, and the others idle connections
+    wanted = min(room, max(1, at_least, min(slices, free) // MAX_SLICES_PER_BATCH))
     most_pages = longest_slice(needs_early_results=context.frontier.needs_early_results())
     shared, own = [_new_draft(lane) for _ in range(wanted)], list[_BatchDraft]()
     for _ in range(MAX_SLICES_PER_BATCH):

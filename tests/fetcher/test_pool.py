@@ -4,8 +4,10 @@ import pytest
 from redis import Redis
 from rq import Queue, SimpleWorker
 
+from crawler import clock
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.fetcher import loop
+from crawler.fetcher import slice as slice_module
 from crawler.fetcher.pool import MAX_CONNECTIONS, ConnectionPool, PooledConnection
 from crawler.frontier import keys
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
@@ -13,7 +15,7 @@ from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from crawler.worker import SafeQueue, Worker
 from tests.bench import Bench
-from tests.site import page
+from tests.site import Reply, page
 
 HOST = "example.com"
 MANY = {"/": page(*(f"/{number}" for number in range(300)))} | {f"/{number}": page() for number in range(300)}
@@ -54,6 +56,28 @@ def test_jobs_of_one_worker_go_on_over_one_connection(
     assert len({request.port for request in bench.site.requests}) == 1
     assert real_redis.zcard(keys.host_slots(bench.site.host)) == 1
     loop.connection_pool.close_idle()
+    assert real_redis.zcard(keys.host_slots(bench.site.host)) == 0
+
+
+@pytest.mark.site({})
+def test_a_connection_to_a_slow_host_goes_to_another_worker_that_waits_for_it(
+    bench: Bench, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop.connection_pool, "outlasts_jobs", True)
+    monkeypatch.setattr(loop, "MAX_IDLE_S", 60.0)
+    monkeypatch.setattr(slice_module, "SLOW_RESPONSE_S", 0.0)
+    limiter = HostLimiter(real_redis, 10)
+
+    def first_page(_: int) -> Reply:
+        policy = HostPolicy("another", connections=1)
+        assert not limiter.take_slot(bench.site.host, "another worker", policy, clock.epoch_seconds())
+
+        return Reply(page())
+
+    bench.site.pages["/"] = first_page
+    bench.start(concurrency=1)
+    bench.work()
+    assert bench.state() == "finished"
     assert real_redis.zcard(keys.host_slots(bench.site.host)) == 0
 
 

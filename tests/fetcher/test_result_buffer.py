@@ -70,5 +70,42 @@ def test_an_ended_slice_of_a_slow_host_is_left_at_once_if_nothing_follows(
     buffer.add(0, found(0, http_status=200, elapsed_ms=elapsed_ms))
     assert left == []
     buffer.end(0, 0.0, 0)
+    assert buffer.is_due() is is_left
+
+
+@pytest.mark.parametrize("needs_links", [True, False])
+def test_links_of_a_slow_host_are_left_after_one_response_only_if_few_pages_wait(
+    needs_links: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = SimpleNamespace(monotonic=lambda: 0.0)
+    monkeypatch.setattr(result_buffer, "time", now)
+    job = JobWork(RecentWork())
+    job.running = 1
+    buffer = ResultBuffer(BATCH, job, lambda reports: None, needs_links=lambda: needs_links)
+    now.monotonic = lambda: 0.11
+    buffer.add(0, found(0, http_status=200, elapsed_ms=100))
+    assert buffer.is_due() is needs_links
+    now.monotonic = lambda: result_buffer.FLUSH_INTERVAL_S
+    assert buffer.is_due()
+
+
+def test_a_buffer_without_results_is_never_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = SimpleNamespace(monotonic=lambda: 0.0)
+    monkeypatch.setattr(result_buffer, "time", now)
+    buffer = ResultBuffer(BATCH, JobWork(RecentWork()), lambda reports: None)
+    now.monotonic = lambda: 60.0
+    assert not buffer.is_due()
+
+
+def test_buffers_of_a_job_are_flushed_together_unless_one_was_a_moment_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[SliceReport] = []
+    now = SimpleNamespace(monotonic=lambda: 0.0)
+    monkeypatch.setattr(result_buffer, "time", now)
+    buffer = ResultBuffer(BATCH, JobWork(RecentWork()), left.extend)
+    buffer.add(0, found(0))
+    now.monotonic = lambda: result_buffer.FLUSH_TOGETHER_AFTER_S / 2
     buffer.flush_old()
-    assert bool(left) is is_left
+    assert left == []
+    now.monotonic = lambda: result_buffer.FLUSH_TOGETHER_AFTER_S
+    buffer.flush_old()
+    assert len(left) == 1

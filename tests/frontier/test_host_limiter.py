@@ -14,6 +14,7 @@ from crawler.frontier.host_limiter import (
     POLICY_RECHECK_S,
     TRIAL_POLL_S,
     TRIAL_TIMEOUT_S,
+    WANTED_S,
     Grant,
     HostLimiter,
     HostPolicy,
@@ -44,6 +45,15 @@ def test_no_more_holders_enter_than_the_host_has_connections(limiter: HostLimite
     assert limiter.take_slot(HOST, "a", TWO, NOW)
     assert limiter.take_slot(HOST, "b", TWO, NOW)
     assert not limiter.take_slot(HOST, "c", TWO, NOW)
+
+
+def test_a_slot_that_was_asked_for_in_vain_is_wanted_for_a_moment(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", ONE, NOW)
+    assert not limiter.is_wanted(HOST, NOW)
+    limiter.take_slot(HOST, "b", ONE, NOW)
+    assert limiter.is_wanted(HOST, NOW + WANTED_S / 2)
+    assert not limiter.is_wanted(HOST, NOW + 2 * WANTED_S)
+    assert not limiter.is_wanted(HOST, NOW - 1.0)  # the clock was set back
 
 
 def test_of_two_crawls_the_fewest_connections_count(limiter: HostLimiter) -> None:

@@ -98,6 +98,28 @@ def test_a_wait_ends_at_its_deadline_and_no_earlier(loop: EventLoop, pair: tuple
     assert (ended["short"] >= 0.05, ended["long"] >= 0.2) == (True, True)
 
 
+def test_the_clock_of_a_task_stands_still_while_it_waits_for_its_turn(
+    loop: EventLoop, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    ours, theirs = pair
+    took: list[float] = []
+
+    def reader() -> None:
+        began = event_loop.now()
+        wait_for_socket(ours, READABLE, LONG)
+        took.append(event_loop.now() - began)
+
+    def busy() -> None:
+        theirs.send(b"one")
+        sleep(0)  # both can go on then
+        time.sleep(STALL_S / 2)
+
+    loop.spawn(reader)
+    loop.spawn(busy)
+    run_until(loop, lambda: bool(took))
+    assert took[0] < STALL_S / 4
+
+
 def test_the_step_of_one_task_makes_no_other_late(loop: EventLoop, pair: tuple[socket.socket, socket.socket]) -> None:
     """What has arrived counts, though the deadline has passed; and a long step stops the clock."""
     ours, theirs = pair

@@ -110,3 +110,20 @@ def test_pages_with_a_later_time_hold_up_no_others(bench: Bench, settings: Any) 
     assert ready_queue.size() + ready_queue.handed_out() == 1_500
     refill(bench.context)
     assert ready_queue.size() + ready_queue.handed_out() == 1_500
+
+
+@pytest.mark.parametrize(("short", "batches"), [(1, 2), (24, 1)], ids=["a slow host", "a fast one"])
+def test_each_worker_is_given_slices_of_a_slow_host(
+    short: int, batches: int, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch_module, "worker_count", lambda queue: 2)
+    urls = [f"{HOSTS[0]}{page}" for page in range(200)]
+    bench.crawl = start_crawl(urls, CrawlOptions(concurrency=16), allow_private=True)
+    bench.context.frontier.ready_queue.set_paces({HOSTS[0].split("/")[2]: Pace(slices=32, pages=50, short=short)})
+    leases = bench.context.frontier.leases
+    with monkeypatch.context() as few:
+        few.setattr(dispatch_module, "MAX_SLICES_PER_BATCH", 1)
+        dispatch(bench.context)
+    for batch in bench.batches():
+        assert leases.claim(batch.id, batch.token, bench.context.now(), "a worker")
+    assert dispatch(bench.context) == batches
