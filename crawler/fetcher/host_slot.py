@@ -30,6 +30,25 @@ class RateLimited(msgspec.Struct, frozen=True):
     at: float
 
 
+class SharedGrants:
+    """Grants that count for all slots of a worker, since each of them would get the same: those of a host without a
+    delay, not on trial, with no more slots in use than the throttle allows. Like the check of one slot they count for
+    POLICY_RECHECK_S."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, tuple[HostPolicy, float]] = {}  # of a host
+
+    def note(self, host: str, policy: HostPolicy, at: float) -> None:
+        self._at[host] = policy, at
+
+    def covers(self, host: str, policy: HostPolicy, now: float) -> bool:
+        known, at = self._at.get(host, (None, 0.0))
+        return known == policy and 0 <= now - at < POLICY_RECHECK_S
+
+    def drop(self, host: str) -> None:
+        self._at.pop(host, None)
+
+
 class ResponseReport:
     """What responses say about a host; told to the throttle about every second, since that costs a call of Redis."""
 
@@ -87,8 +106,9 @@ class HostSlot:
         policy: HostPolicy,
         now: Clock,
         monotonic: Clock,
+        grants: SharedGrants,
     ) -> None:
-        self._limiter, self._host, self._now = limiter, host, now
+        self._limiter, self._host, self._now, self._grants = limiter, host, now, grants
         self._slot = ConnectionSlot(limiter, host, holder, policy, now, monotonic)
         self._report = ResponseReport(host_states.throttles, host, policy, now)
         self._host_states = host_states
@@ -140,11 +160,13 @@ class HostSlot:
         """None if a request may be sent now. With a delay, the caller must end the grant by `note_sent` or
         `end_grant`."""
         now = self._now()
-        if self._delay <= 0 and now - self._checked_at < POLICY_RECHECK_S and self._may_begin():
+        if self._delay <= 0 and self._is_checked(now) and self._may_begin():
             return None
         host_policy = replace(self._slot.policy, throttled=False) if self._is_first_try else self._slot.policy
         grant = self._limiter.request_grant(self._host, self._slot.holder, host_policy, now)
         self._checked_at, self._delay, self._on_trial = now, grant.delay, grant.on_trial
+        if grant.is_for_all and not self._is_first_try:
+            self._grants.note(self._host, host_policy, now)
         self.next_at = grant.next_at if grant.delay > 0 or not grant.granted else 0.0
         self._has_grant = grant.granted and grant.delay > 0
         self._is_first_try = self._is_first_try and not grant.granted
@@ -154,6 +176,17 @@ class HostSlot:
             self.end_grant()
             return RateLimited(self._now() + SLOT_RETRY_S)
         return None if grant.granted else RateLimited(grant.next_at)
+
+    def _is_checked(self, now: float) -> bool:
+        """Whether a moment ago a request needed no wait."""
+        if now - self._checked_at < POLICY_RECHECK_S:
+            return True
+        return not self._is_first_try and self._grants.covers(self._host, self._slot.policy, now)
+
+    def _check_again(self) -> None:
+        """Ask the limiter before the next request."""
+        self._checked_at = 0.0
+        self._grants.drop(self._host)
 
     def _may_begin(self) -> bool:
         return self._slot.is_valid_for(BEGIN_MARGIN_S)
@@ -193,7 +226,8 @@ class HostSlot:
         delay = host_rules.host_delay(self._chosen_delay, seconds)
         if delay > self._slot.policy.delay:
             self._slot.policy = replace(self._slot.policy, delay=delay)
-            self._delay, self._checked_at = delay, 0.0
+            self._delay = delay
+            self._check_again()
 
     def record_result(self, result: PageResult, url: str) -> None:
         """Record the response to a page, or that there was none."""
@@ -211,7 +245,8 @@ class HostSlot:
         refusal = Refusal(page, status, retry_after, is_repeat=is_repeat, others_answered=others_answered)
         now = self._now()
         stop = self._limiter.note_refusal(self._host, refusal, now, conf.max_host_stop())
-        self._on_trial, self._checked_at = stop.stops > 0, 0.0
+        self._on_trial = stop.stops > 0
+        self._check_again()
         if stop.until > now:
             self.next_at = stop.until
 
@@ -223,7 +258,7 @@ class HostSlot:
             if http_status is not None:
                 self._host_states.note_response(self._host)
             self._delay = self._report.note_failure(seconds, http_status)
-            self._checked_at = 0.0
+            self._check_again()
         elif http_status is not None:
             if is_page:
                 self._report.add(seconds)
@@ -235,7 +270,7 @@ class HostSlot:
                 self._on_trial = False
             if self._delay > self._slot.policy.delay:  # slowed down: see at once whether that may end
                 self._shorten_wait(self._report.send())
-                self._checked_at = 0.0
+                self._check_again()
 
     def _shorten_wait(self, delay: float | None) -> None:
         """The host has responded: its next page need not wait for the delay that ends with this."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.core.politeness import handover
+from crawler.fetcher.host_slot import SharedGrants
 from crawler.fetcher.schedule import SliceSchedule
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class JobWork:
         self.recent = recent
         self.sessions: list[FetchSession] = []  # those at work; a job may last for minutes
         self.schedule = SliceSchedule()
+        self.grants = SharedGrants()
         self.running = 0  # slices worked on
 
     def is_working_on(self, host: str) -> bool:

@@ -86,7 +86,7 @@ class FetchSession:
         host_policy = HostPolicy(self.batch.crawl, delay, policy.concurrency, policy.throttle)
         host, holder = self.batch.slices[number].host, self.holder(number)
         limiter, states = HostLimiter(redis, LEASE_TTL_S), HostStates(redis)
-        return HostSlot(limiter, states, host, holder, host_policy, self.now, time.monotonic)
+        return HostSlot(limiter, states, host, holder, host_policy, self.now, time.monotonic, self.job.grants)
 
     def open_fetcher(self) -> HttpFetcher:
         return fetcher_for(self.batch.policy, self.guard, health=self.proxy_health)

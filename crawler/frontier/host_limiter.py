@@ -47,6 +47,7 @@ class Grant(msgspec.Struct, frozen=True):
     next_at: float  # epoch seconds
     delay: float  # seconds
     on_trial: bool = False  # the host was stopped: a response ends that, see `HostLimiter.clear_stop`
+    is_for_all: bool = False  # any other holder with the same policy would get one now
 
 
 class HostLimiter:
@@ -85,8 +86,8 @@ class HostLimiter:
         args = [holder, policy.crawl, now, policy.delay, policy.connections, throttled, self.slot_seconds]
         args += [MAX_GRANT_HOLD_S, POLICY_RECHECK_S, FORGET_S, TRIAL_TIMEOUT_S, TRIAL_POLL_S, EXCESS_POLL_S]
         where = [keys.host(host), keys.host_policies(host), keys.host_slots(host)]
-        granted, next_at, delay, on_trial = scripts.run(self._redis, "host_grant", where, args)
-        return Grant(granted == 1, float(next_at), float(delay), on_trial == 1)
+        granted, next_at, delay, on_trial, for_all = scripts.run(self._redis, "host_grant", where, args)
+        return Grant(granted == 1, float(next_at), float(delay), on_trial == 1, for_all == 1)
 
     def note_sent(self, host: str, holder: str, now: float) -> None:
         """The request of a grant was sent, or the grant was given up."""

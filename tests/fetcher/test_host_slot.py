@@ -6,9 +6,9 @@ import pytest
 
 from crawler.clock import Clock
 from crawler.fetcher.connection_slot import END_MARGIN_S
-from crawler.fetcher.host_slot import BEGIN_MARGIN_S, SLOT_RETRY_S, HostSlot, RateLimited
+from crawler.fetcher.host_slot import BEGIN_MARGIN_S, SLOT_RETRY_S, HostSlot, RateLimited, SharedGrants
 from crawler.frontier import keys
-from crawler.frontier.host_limiter import HostLimiter, HostPolicy, SlotResult
+from crawler.frontier.host_limiter import POLICY_RECHECK_S, Grant, HostLimiter, HostPolicy, SlotResult
 from crawler.frontier.host_state import HostStates
 from crawler.queueing import queues
 
@@ -39,9 +39,17 @@ def moment() -> Moment:
     return Moment()
 
 
-def turns(limiter: HostLimiter, holder: str, now: Clock = lambda: NOW, delay: float = 0.0) -> HostSlot:
-    policy = HostPolicy("a-crawl", delay)
-    return HostSlot(limiter, HostStates(queues.connection()), HOST, holder, policy, now, now)
+def turns(
+    limiter: HostLimiter,
+    holder: str,
+    now: Clock = lambda: NOW,
+    delay: float = 0.0,
+    grants: SharedGrants | None = None,
+    connections: int = 1,
+) -> HostSlot:
+    policy = HostPolicy("a-crawl", delay, connections)
+    grants = SharedGrants() if grants is None else grants
+    return HostSlot(limiter, HostStates(queues.connection()), HOST, holder, policy, now, now, grants)
 
 
 def forget() -> None:
@@ -158,3 +166,45 @@ def test_a_connection_whose_slot_is_about_to_expire_is_not_kept(limiter: HostLim
     first.begin()
     moment.at += TTL - END_MARGIN_S
     assert first.detach() is None
+
+
+def grants_asked_for(limiter: HostLimiter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """By which holders."""
+    asked: list[str] = []
+    request = limiter.request_grant
+
+    def count(host: str, holder: str, policy: HostPolicy, now: float) -> Grant:
+        asked.append(holder)
+        return request(host, holder, policy, now)
+
+    monkeypatch.setattr(limiter, "request_grant", count)
+    return asked
+
+
+@pytest.mark.parametrize(("delay", "limit", "asked"), [(0.0, 2, ["a"]), (0.0, 1, ["a", "b"]), (5.0, 2, ["a", "b"])])
+def test_the_slots_of_a_worker_share_a_grant_unless_there_is_a_delay_or_one_slot_too_many(
+    delay: float, limit: int, asked: list[str], limiter: HostLimiter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Moments later each of them asks again."""
+    grants, moment = SharedGrants(), Moment()
+    slots = [turns(limiter, holder, moment, delay, grants, connections=2) for holder in "ab"]
+    assert all(slot.begin() for slot in slots)
+    queues.connection().hset(keys.host(HOST), mapping={"limit": limit, "delay": 0, "delay_at": NOW})
+    found = grants_asked_for(limiter, monkeypatch)
+    for slot in slots:
+        slot.take_grant()
+    assert found == asked
+    moment.at += 2 * POLICY_RECHECK_S
+    slots[1].take_grant()
+    assert found == [*asked, "b"]
+
+
+def test_no_slot_of_a_worker_uses_a_grant_from_before_a_refusal(
+    limiter: HostLimiter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grants = SharedGrants()
+    slots = [turns(limiter, holder, grants=grants, connections=2) for holder in "ab"]
+    assert all(slot.begin() for slot in slots)
+    assert slots[0].take_grant() is None
+    slots[0].record_refusal(f"http://{HOST}/", 429, 60.0)
+    assert isinstance(slots[1].take_grant(), RateLimited)

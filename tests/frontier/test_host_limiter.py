@@ -184,7 +184,7 @@ def test_after_a_stop_one_slice_asks_and_the_others_wait_for_what_comes_of_it(li
     others = limiter.request_grant(HOST, "b", TWO, until + 1)
     assert (others.granted, others.next_at) == (False, pytest.approx(until + 1 + TRIAL_POLL_S))
     limiter.clear_stop(HOST)
-    assert limiter.request_grant(HOST, "b", TWO, until + 1) == Grant(granted=True, next_at=until + 1, delay=0.0)
+    assert limiter.request_grant(HOST, "b", TWO, until + 1) == Grant(True, until + 1, delay=0.0, is_for_all=True)
 
 
 def test_a_slice_that_tries_a_page_and_dies_is_not_waited_for_for_ever(limiter: HostLimiter) -> None:

@@ -10,7 +10,8 @@
 --       seconds a grant's holder is waited for, seconds after which a holder without a delay checks for a new policy,
 --       seconds after which the throttle is forgotten, seconds a trial is waited for, seconds between two checks of it,
 --       seconds after which a holder that is one too many asks again
--- Returns {granted 1 or 0, epoch seconds when to ask again, delay that counts, 1 = on trial}, the middle two as text.
+-- Returns {granted 1 or 0, epoch seconds when to ask again, delay that counts, 1 = on trial, 1 = any holder with the same
+-- policy would get one}, the second and third as text.
 -- Uses: host_policy
 -- Uses: late_call
 local host, policies = KEYS[1], KEYS[2]
@@ -21,8 +22,10 @@ local known = redis.call('HMGET', host, 'until', 'pending', 'pending_until', 'se
   'probe', 'probe_until', 'limit')
 local is_throttled = ARGV[6] == '1' and now - tonumber(known[6] or now) <= tonumber(ARGV[10])
 if is_throttled and known[5] then delay = math.max(delay, tonumber(known[5])) end
+local is_for_all = delay <= 0 and 1 or 0
 local function is_one_too_many(limit)
   if redis.call('ZCARD', KEYS[3]) <= limit then return false end
+  is_for_all = 0
   local names = redis.call('ZRANGE', KEYS[3], 0, -1)
   for i, name in ipairs(names) do names[i] = string.reverse(name) end
   table.sort(names)
@@ -39,7 +42,10 @@ if lies_ahead(known[4], 0) then
   redis.call('HSET', host, 'sent', known[4])
 end
 local on_trial = tonumber(known[7] or '0') > 0 and 1 or 0
-local function answer(granted, at) return {granted, string.format('%.6f', at), string.format('%.6f', delay), on_trial} end
+if on_trial == 1 then is_for_all = 0 end
+local function answer(granted, at)
+  return {granted, string.format('%.6f', at), string.format('%.6f', delay), on_trial, granted * is_for_all}
+end
 local function try()
   if on_trial == 0 then return end
   redis.call('HSET', host, 'probe', holder, 'probe_until', string.format('%.6f', now + tonumber(ARGV[11])))
