@@ -48,9 +48,8 @@ def fetched(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     (batch,) = bench.batches()
     assert collector_of(batch.id) == 1
     with monkeypatch.context() as patch:
-        patch.setattr(
-            WorkStealer, "steal", lambda *_, **__: iter(())
-        )  # on a slow machine the job would run the tick itself
+        # On a slow machine the job would run the tick itself.
+        patch.setattr(WorkStealer, "steal", lambda *_, **__: iter(()))
         fetch(batch.to_plain())
     queues.connection().delete("rq:queue:crawl")  # so that each test runs the ticks it is about
     return bench
