@@ -13,7 +13,6 @@ from crawler.clock import Clock, epoch_seconds
 from crawler.core.politeness.host_rules import ONE_BY_ONE, Pace
 from crawler.core.protocol.completion import QueueSide
 from crawler.core.protocol.counters import Watermark
-from crawler.frontier import scripts
 from crawler.frontier.host_state import UnresponsiveHosts
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
@@ -42,7 +41,7 @@ class Frontier:
     ) -> None:
         self.redis, self.keys = redis, CrawlKeys(crawl, collector)
         self.now = clock or epoch_seconds
-        self.seen = SeenSet(redis, self.keys)
+        self.seen = SeenSet(redis, self.keys.seen)
         self.ready_queue = ReadyQueue(redis, self.keys, default_pace)
         self.queue_changes = QueueChanges(redis, self.keys, default_pace)
         self.leases = Leases(redis, self.keys, default_pace)
@@ -157,9 +156,8 @@ class Frontier:
 
     def note_watermark(self, watermark: Watermark, redis: Redis | None = None) -> None:
         """The table has come as far as this; called before the seen-set learns of its rows."""
-        text = f"+{watermark.newest_row} {watermark.requests}"
-        where = [self.keys.watermark, self.keys.seen_shards]
-        scripts.run(redis if redis is not None else self.redis, "note_watermark", where, [text, WATERMARK_TTL_S])
+        redis = redis if redis is not None else self.redis
+        redis.set(self.keys.watermark, f"{watermark.newest_row} {watermark.requests}", ex=WATERMARK_TTL_S)
 
     def noted_watermark(self) -> Watermark | None:
         """How far the table had come at the last commit that was noted."""
@@ -170,7 +168,7 @@ class Frontier:
         """The table is another one: delete what refers to its rows. The watermark is deleted last, so that it is
         done again if this process dies meanwhile."""
         self.ready_queue.clear()
-        self.seen.clear(whatever_is_noted=True)
+        self.seen.clear()
         self.redis.unlink(self.keys.closing, self.keys.dead, *self._of_capabilities(), self.keys.watermark)
 
     def _of_capabilities(self) -> list[str]:

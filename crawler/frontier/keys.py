@@ -117,13 +117,8 @@ class CrawlKeys(msgspec.Struct, frozen=True):
         return self._key("seen")
 
     @property
-    def seen_shards(self) -> str:
-        """set of the numbers of these sets, as far as they are noted, with the TTL of the watermark"""
-        return self._key("seen-shards")
-
-    @property
     def watermark(self) -> str:
-        """string "+newest row, requests" with a TTL of a month: how far the table had come by a tick's last commit"""
+        """string "newest row, requests" with a TTL of a month: how far the table had come by a tick's last commit"""
         return self._key("watermark")
 
     @property

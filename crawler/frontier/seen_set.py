@@ -18,21 +18,20 @@ from crawler.frontier.keys import CrawlKeys
 
 KEYS_PER_CALL = 2000  # keeps Lua's unpack and Redis's argument lists short
 _NUMBER_AND_SHARD = Struct(">qH")  # the first ten bytes of a key
-MOST_NOTED_SHARDS = 2048  # of a larger crawl all shards are deleted
 SHARD_COUNT = 16384  # Redis packs sets of up to `set-max-intset-entries` numbers; 512 are eight million URLs
 
 
 class SeenSet:
-    """URL keys (16 bytes each) whose rows are committed."""
+    """URL keys (16 bytes each) whose rows are committed. `name` is the prefix of the shards' names."""
 
-    def __init__(self, redis: Redis, keys: CrawlKeys) -> None:
-        self._redis, self._keys, self._prefix = redis, keys, f"{keys.seen}:"
+    def __init__(self, redis: Redis, name: str) -> None:
+        self._redis, self._name = redis, name
 
     def missing(self, keys: Sequence[bytes]) -> list[int]:
         """The indexes in `keys` of those that may not be stored yet; only these need a query."""
         found: list[int] = []
         for begin in range(0, len(keys), KEYS_PER_CALL):
-            args = [self._prefix, *_numbers(keys[begin : begin + KEYS_PER_CALL])]
+            args = [f"{self._name}:", *_numbers(keys[begin : begin + KEYS_PER_CALL])]
             places = cast(list[int], scripts.run(self._redis, "seen_missing", [], args))
             found.extend(begin + place - 1 for place in places)
         return found
@@ -40,13 +39,11 @@ class SeenSet:
     def add(self, keys: Sequence[bytes], redis: Redis | None = None) -> None:
         """Add keys. Call it only *after* their rows are committed. `redis` may be a pipeline."""
         for begin in range(0, len(keys), KEYS_PER_CALL):
-            args = [self._prefix, MOST_NOTED_SHARDS, *_numbers(keys[begin : begin + KEYS_PER_CALL])]
-            scripts.run(redis if redis is not None else self._redis, "seen_add", [self._keys.seen_shards], args)
+            args = [f"{self._name}:", *_numbers(keys[begin : begin + KEYS_PER_CALL])]
+            scripts.run(redis if redis is not None else self._redis, "seen_add", [], args)
 
-    def clear(self, *, whatever_is_noted: bool = False) -> None:
-        """Delete it: the shards that are noted, if that is certainly all of it."""
-        where = [self._keys.watermark, self._keys.seen_shards]
-        scripts.run(self._redis, "seen_clear", where, [self._prefix, SHARD_COUNT, int(whatever_is_noted)])
+    def clear(self) -> None:
+        scripts.run(self._redis, "seen_clear", [], [f"{self._name}:", SHARD_COUNT])
 
 
 def _numbers(keys: Sequence[bytes]) -> Iterator[int]:

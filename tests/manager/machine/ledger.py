@@ -274,7 +274,7 @@ class Ledger:
         assert not wronged, f"suspects, although none of their workers died: {wronged}"
 
     def _the_seen_set_knows_no_more_than_the_table(self, rows: Sequence[Row]) -> None:
-        known = SeenSet(self._redis, CrawlKeys(str(self.id)))
+        known = SeenSet(self._redis, CrawlKeys(str(self.id)).seen)
         stored = {row.url for row in rows}
         unstored = [url for name in self._world.plan if (url := self._world.url(name)) not in stored]
         assert known.missing([key_of(url) for url in unstored]) == list(range(len(unstored)))
