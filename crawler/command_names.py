@@ -10,14 +10,24 @@ from pathlib import Path
 from crawler.home import is_clone
 
 PROGRAM = "site-crawler"
+OF_DJANGO = {
+    "migrate": "creates or updates the tables",
+    "createsuperuser": "creates an account that may do everything",
+    "changepassword": "changes the password of an account",
+    "check": "looks for settings that cannot work",
+}
 OF_OPERATORS = {
+    *OF_DJANGO,
     *("audit", "autoscale", "clock", "host", "invite", "new-hook", "reconcile", "release-trap", "reseal", "scale"),
-    *("webhook-secret", "migrate", "createsuperuser", "changepassword", "check"),
+    "webhook-secret",
 }
 """What `site-crawler` has below `admin`."""
 
 _ROOT = Path(__file__).resolve().parents[1]
-_NAMED = re.compile(r"\bbin/(?P<launched>crawl|up|worker)\b|(?:\bpython )?\bmanage\.py (?P<managed>[a-z-]+)")
+_NAMED = re.compile(
+    r"(?<![\w/.-])"  # not within a URL or a path
+    r"(?:bin/(?P<launched>crawl|up|worker)(?![/-])\b|(?:python )?manage\.py (?P<managed>[a-z-]+))"
+)
 
 
 def as_typed(text: str, root: Path = _ROOT) -> str:

@@ -25,6 +25,7 @@ def test_in_a_clone_they_are_as_written() -> None:
         ("python manage.py release-trap ID", "site-crawler admin release-trap ID"),
         ("bin/crawl --resume ID", "site-crawler crawl --resume ID"),
         ("cabin/crawler and bin/update", "cabin/crawler and bin/update"),
+        ("http://a.test/bin/up is refused, as bin/up/ is", "http://a.test/bin/up is refused, as bin/up/ is"),
     ],
 )
 def test_elsewhere_they_are_those_of_the_one_program(text: str, installed: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from crawler import __version__
-from crawler.command_names import OF_OPERATORS, PROGRAM
+from crawler.command_names import OF_DJANGO, OF_OPERATORS, PROGRAM
 from crawler.launch.manage import COMMANDS, commands
 
 LAUNCHED = {
@@ -49,14 +49,6 @@ def _administer(arguments: Sequence[str]) -> int:
         return 0
     _manage(arguments)
     return 0
-
-
-OF_DJANGO = {
-    "migrate": "creates or updates the tables",
-    "createsuperuser": "creates an account that may do everything",
-    "changepassword": "changes the password of an account",
-    "check": "looks for settings that cannot work",
-}
 
 
 def _manage(arguments: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from crawler.command_names import as_typed
 from crawler.core.errors import BadInput
 from crawler.crawls.schedules import add_schedule, pause_schedule, remove_schedule, resume_schedule
 from crawler.crawls.start import start_crawl
@@ -76,7 +77,11 @@ class Command(CrawlerCommand):
         elif schedules:
             self.print(display.schedule_table(schedules))
         else:
-            self.print("There are no schedules yet. Add one: manage.py schedule add https://example.com/ --every 6h\n")
+            self.print(
+                as_typed(
+                    "There are no schedules yet. Add one: manage.py schedule add https://example.com/ --every 6h\n"
+                )
+            )
         return Exit.DONE
 
     def _add(self, typed: dict[str, Any]) -> int:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler import clock
+from crawler.command_names import as_typed
 from crawler.management import display
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawls import crawl_of
@@ -59,4 +60,4 @@ class Command(CrawlerCommand):
         elif crawls:
             self.print(display.crawl_table(crawls))
         else:
-            self.print("There are no crawls yet. Start one: bin/crawl https://example.com/\n")
+            self.print(as_typed("There are no crawls yet. Start one: bin/crawl https://example.com/\n"))
