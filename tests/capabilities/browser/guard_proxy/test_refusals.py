@@ -23,6 +23,7 @@ from tests.core.urls.test_addresses import NOT_PUBLIC
 from tests.http.names import Names
 from tests.http.server import Server, Then, page
 from tests.http.test_guard import SPELLINGS, here
+from tests.launch.conftest import eventually
 
 # Who may use it
 
@@ -144,6 +145,7 @@ def test_the_checked_address_is_the_one_connected_to(proxy: GuardProxy, line: st
     ):
         with asked(proxy, request(line.format(server.port), admission)) as sock:
             assert read_head(sock).startswith(b"HTTP/1.1 200")
+            assert eventually(lambda: server.connections == 1)  # of a tunnel without a request nothing else tells
         assert names.asked == ["site.test"]
         assert status(ask(proxy, request(line.format(server.port), admission))) == 403
     assert server.connections == 1
