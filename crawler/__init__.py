@@ -17,6 +17,7 @@ web, api, management, admin, templatetags  the surfaces
 launch              starting the project on one machine
 settings, conf, checks, apps          settings from the environment; as values; and their checks
 clock, closing, crashpoints, logs, json_log, redis_client, running  shared by all
+version             the version, with the commit it was built from
 home, command_names where data are kept, and how commands are typed: in a clone, or installed by pip
 cipher, encryption  encryption of credentials
 """

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from crawler import __version__
+from crawler import version
 from crawler.command_names import OF_DJANGO, OF_OPERATORS, PROGRAM
 from crawler.launch.manage import COMMANDS, commands
 
@@ -31,7 +31,7 @@ def main() -> int:
         print(_help(f"{PROGRAM} COMMAND ...", {**LAUNCHED, **_described(of_operators=False), "admin": ADMIN}))
         return 0
     if name == "--version":
-        print(f"Site Crawler {__version__}")
+        print(version.described())
         return 0
     command = OTHER_NAMES.get(name, name)
     if command.replace("-", "_") in commands() and command not in OF_OPERATORS:

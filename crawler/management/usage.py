@@ -12,6 +12,7 @@ import re
 import sys
 from argparse import (
     SUPPRESS,
+    Action,
     ArgumentParser,
     BooleanOptionalAction,
     Namespace,
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from crawler import __version__
+from crawler import version
 from crawler.command_names import as_typed
 from crawler.core.errors import BadInput
 from crawler.core.urls.typed import with_scheme
@@ -34,7 +35,6 @@ from crawler.home import home_of
 from crawler.management import numbers
 
 TABLE = Path(__file__).with_name("crawl_arguments.json")
-VERSION = f"Site Crawler {__version__}"
 BAD_USAGE = 2
 GOES_ON = 75  # the exit code of this program if the arguments can be used: neither 0 (help, version) nor an error's
 
@@ -63,7 +63,7 @@ def _parser(table: Mapping[str, Any]) -> ArgumentParser:
         allow_abbrev=False,
     )
     use_one_line_errors(parser)
-    parser.add_argument("--version", action="version", version=VERSION, help="print the version")
+    parser.add_argument("--version", action=_Version, help="print the version")
     for group in table["groups"]:
         place: _ActionsContainer = parser.add_argument_group(group["title"]) if group["title"] else parser
         for argument in group["arguments"]:
@@ -71,6 +71,17 @@ def _parser(table: Mapping[str, Any]) -> ArgumentParser:
     for hidden in table["hidden"]:  # Django's
         parser.add_argument(*hidden["flags"], action=hidden["action"], help=SUPPRESS)
     return parser
+
+
+class _Version(Action):
+    """Asks for the version, and Git for the commit, only when it is to be printed."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, SUPPRESS, nargs=0, default=SUPPRESS, **more)
+
+    def __call__(self, parser: ArgumentParser, *_: Any) -> NoReturn:
+        sys.stdout.write(f"{version.described()}\n")
+        raise SystemExit(0)
 
 
 def _add(place: _ActionsContainer, argument: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from crawler import __version__
+from crawler import version
 from crawler.launch import site_crawler
 from crawler.launch.manage import commands
 
@@ -43,7 +43,7 @@ def test_these_import_no_large_package(arguments: tuple[str, ...]) -> None:
 
 def test_its_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--version", monkeypatch=monkeypatch) == 0
-    assert capsys.readouterr().out == f"Site Crawler {__version__}\n"
+    assert capsys.readouterr().out == f"{version.described()}\n"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import BaseCommand, load_command_class
 
-from crawler import __version__
+from crawler import version
 from crawler.management import usage
 from tests.argument_table import table
 
@@ -46,7 +46,7 @@ def test_what_is_typed_is_read_as_by_the_command() -> None:
 
 def test_the_version_is_this_projects() -> None:
     printed = bare("--version")
-    assert (printed.returncode, printed.stdout) == (0, f"Site Crawler {__version__}\n")
+    assert (printed.returncode, printed.stdout) == (0, f"{version.described()}\n")
 
 
 def test_the_help_needs_nothing_installed() -> None:
