@@ -18,7 +18,7 @@ OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 SETTINGS = (ROOT / "docs" / "settings.md").read_text()
 REPORTS_TOLD = (ROOT / "docs" / "reports.md").read_text()
 EXPORTS = (ROOT / "docs" / "exports.md").read_text()
-README = (ROOT / "README.md").read_text()
+START = (ROOT / "docs" / "start.md").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
 DECISIONS = sorted(set(ROOT.glob("docs/decisions/*.md")) - {ROOT / "docs" / "decisions" / "README.md"})
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tools/*/*.md")])
@@ -109,8 +109,8 @@ def test_every_decision_has_a_date_and_a_reason() -> None:
         assert re.search(r"\*\*(Decision|Because|Rejected)\*\*: ", text), heading
 
 
-def test_the_files_to_read_first_exist_and_are_as_long_as_the_readme_says() -> None:
-    section = (ROOT / "README.md").read_text().split("\n## How it works\n", 1)[1].split("\n## ", 1)[0]
+def test_the_files_to_read_first_exist_and_are_as_long_as_contributors_are_told() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("\n## How it works\n", 1)[1].split("\n## ", 1)[0]
     named = {name: int(lines) for name, lines in re.findall(r"`([\w/.]+)` \((\d+)\)", section)}
     assert len(named) > 20
     lines = {name: len((ROOT / "crawler" / name).read_text().splitlines()) for name in named}
@@ -128,8 +128,8 @@ def test_the_readme_says_how_many_reports_there_are() -> None:
     assert f"[{len(REPORTS)} reports]" in (ROOT / "README.md").read_text()
 
 
-def test_the_receipt_in_the_readme_belongs_to_the_command_above_it() -> None:
-    above, receipt = re.findall(r"`bin/crawl ([^` ]+)[^`]*`\):\n\n(    Crawl .*?\n)\n", README, re.DOTALL)[0]
+def test_the_receipt_of_the_first_crawl_belongs_to_the_command_above_it() -> None:
+    above, receipt = re.findall(r"`bin/crawl ([^` ]+)[^`]*`\):\n\n(    Crawl .*?\n)\n", START, re.DOTALL)[0]
     assert f"    Start URL    {above}\n" in receipt
 
 
