@@ -44,7 +44,7 @@ def parts() -> dict[str, Part]:
     from crawler.reports.hints import hints
 
     channel = ("channel", "`transport`", "option of a crawl", "address", "stored", "shown in full to its owner")
-    option = ("on the page", "on the command line", "default", "for example", "what it does")
+    option = ("on the page", "on the command line", "default", "for example", "effect")
     typed = (each for each in OPTIONS.values() if each.argument)  # in the order of the command's help
     told = ((f"`{hint.slug}`", hint.about, spoken(hint.remedy, Surface.COMMAND)) for hint in hints())
     closed = ((f"`{outcome}`", outcome.category, outcome.label, outcome.entry.description) for outcome in Outcome)
@@ -54,7 +54,7 @@ def parts() -> dict[str, Part]:
         "options": _table("options.md", option, map(_option, typed)),
         "hints": _table("reports.md", ("hint", "given if", "what to do"), told),
         "outcomes": _table("exports.md", ("outcome", "counted as", "label", "meaning"), closed),
-        "columns": _table("exports.md", ("column", "type", "what it is"), columns),
+        "columns": _table("exports.md", ("column", "type", "meaning"), columns),
         "the page of a notice": Part("notices.md", r'  "pages": \[\n    \{\n      "url".*?\n\}', _example()),
     }
 
