@@ -19,6 +19,7 @@ settings, conf, checks, apps          settings from the environment; as values; 
 clock, closing, crashpoints, logs, json_log, redis_client, running  shared by all
 version             the version, with the commit it was built from
 home, command_names where data are kept, and how commands are typed: in a clone, or installed by pip
+extras              packages that pip leaves out, and what to type where one is wanted
 cipher, encryption  encryption of credentials
 """
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from pythonjsonlogger.core import RESERVED_ATTRS
-from pythonjsonlogger.json import JsonFormatter
+import json
+import logging
+from datetime import UTC, datetime
+
+_OF_LOGGING = {*logging.makeLogRecord({}).__dict__, "asctime", "message", "taskName"}
+_LEFT_OUT = _OF_LOGGING | {"request"}
+"""Attributes of a record that are no field of the line. The last is Django's object, whose URL may hold secrets."""
 
 
-class Json(JsonFormatter):
+class Json(logging.Formatter):
     """`time` (ISO 8601, UTC), `level`, `logger`, `message`, what `crawler.logs` adds, and `exc_info` where there was an
     error. Characters other than printable ASCII are escaped."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "{levelname}{name}{message}",
-            style="{",
-            timestamp="time",
-            rename_fields={"levelname": "level", "name": "logger"},
-            json_ensure_ascii=True,
-            reserved_attrs=[*RESERVED_ATTRS, "request"],  # Django's request object, whose URL may hold secrets
-        )
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {name: value for name, value in record.__dict__.items() if name not in _LEFT_OUT}
+        if record.exc_info:
+            line["exc_info"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack_info"] = self.formatStack(record.stack_info)
+        return json.dumps(line, default=str)

@@ -18,6 +18,7 @@ from crawler.core.pages.outcomes import Outcome
 from crawler.core.pages.page_field import PageField, ValueType
 from crawler.core.pages.page_fields import EXPORTED
 from crawler.core.text.controls import Surface, spoken
+from crawler.extras import EXTRAS, Extra
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -55,6 +56,7 @@ def parts() -> dict[str, Part]:
         "hints": _table("reports.md", ("hint", "given if", "what to do"), told),
         "outcomes": _table("exports.md", ("outcome", "counted as", "label", "meaning"), closed),
         "columns": _table("exports.md", ("column", "type", "meaning"), columns),
+        "extras": _table("deployment.md", ("extra", "needed for", "packages"), map(_extra, EXTRAS)),
         "the page of a notice": Part("notices.md", r'  "pages": \[\n    \{\n      "url".*?\n\}', _example()),
     }
 
@@ -72,6 +74,14 @@ def _channel(kind: ChannelKind) -> tuple[str, ...]:
     stored = "encrypted" if kind.is_web else "in plain text"
     is_shown = "no" if kind.is_secret else "yes"
     return (kind.label, f"`{kind.name}`", f"`{kind.option}`", f"`{kind.example}`", stored, is_shown)
+
+
+def _extra(extra: Extra) -> tuple[str, ...]:
+    return (
+        f"`{extra.name}`",
+        extra.purpose.rpartition(" ")[0],
+        ", ".join(f"`{package}`" for package in extra.packages),
+    )
 
 
 def _option(option: Option) -> tuple[str, ...]:

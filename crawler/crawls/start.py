@@ -18,10 +18,11 @@ from crawler.accounts.permissions import check_private, installation_hosts
 from crawler.core.channels.catalogue import KINDS, is_secret
 from crawler.core.channels.kind import ChannelKind
 from crawler.core.errors import BadInput, SealBroken, ServiceDown, first_line
+from crawler.core.installation.deployment import is_elsewhere
 from crawler.core.options.catalogue import CrawlOptions, check_options
 from crawler.core.options.events import DEFAULT_EVENTS, Event, chosen_events
 from crawler.core.options.schedule import Timetable, parse
-from crawler.core.protocol.lanes import lanes
+from crawler.core.protocol.lanes import Lane, lanes
 from crawler.core.sitemaps.formats import initial_sitemaps
 from crawler.core.urls.addresses import EVERYTHING
 from crawler.core.urls.normalise import parse_user_url
@@ -34,6 +35,7 @@ from crawler.http.guard import Guard, check_web_address, guard_of
 from crawler.models import Crawl, Schedule
 from crawler.notices.outbox import add_notice
 from crawler.queueing import queues
+from crawler.queueing.workers import capacity
 from crawler.reports.cause_text import because, remedy
 from crawler.storage import writer
 
@@ -165,6 +167,8 @@ def checked_options(options: CrawlOptions, *, allow_private: bool, by_operator: 
     check_options(options)
     for lane in lanes():
         lane.check(options, by_operator)
+        if lane.is_chosen(options):
+            _check_installed(lane)
     _check_page_timeout(options)
     allowed = (EVERYTHING,) if allow_private else installation_hosts()
     return msgspec.structs.replace(
@@ -177,6 +181,17 @@ def checked_options(options: CrawlOptions, *, allow_private: bool, by_operator: 
             if kind.is_web
         },
     )
+
+
+def _check_installed(lane: Lane) -> None:
+    """BadInput if no worker can have the packages of a lane: they are missing here, and all workers are of this machine
+    or none serves it."""
+    if lane.extra is None or lane.extra.is_installed or is_elsewhere(conf.redis_url()):
+        return
+    with services_needed():
+        is_served = capacity(lane, clock.epoch_seconds()) > 0
+    if not is_served:
+        raise BadInput(lane.option, lane.extra.missing)
 
 
 def _check_page_timeout(options: CrawlOptions) -> None:

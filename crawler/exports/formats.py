@@ -8,10 +8,13 @@ from typing import ClassVar, Protocol, Unpack
 
 import msgspec
 
+from crawler import extras
+from crawler.core.errors import BadInput
 from crawler.core.pages.content_formats import HTML, MARKDOWN, PDF, SCREENSHOT, TEXT, WARC
 from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
 from crawler.exports.file import Piece, format_by_name, gathered
 from crawler.exports.rows import ExportFilter
+from crawler.extras import Extra
 from crawler.models import Crawl
 
 
@@ -46,8 +49,20 @@ class Format(msgspec.Struct, frozen=True):
     has_externals: bool = False  # it can hold links to other sites in place of the pages
     endings: tuple[str, ...] = ()  # of file names, besides its key
     form: str = ""  # of kept content, see `core.options.catalogue`; only crawls that keep it have this export
+    extra: Extra | None = None  # the packages that write it
+
+    @property
+    def missing(self) -> str:
+        """What has to be installed for it; "" = nothing."""
+        return self.extra.missing if self.extra is not None else ""
+
+    def check_installed(self, field: str = "format") -> None:
+        """BadInput when what writes it is not installed."""
+        if self.missing:
+            raise BadInput(field, self.missing)
 
     def __call__(self, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> Iterator[Piece]:
+        self.check_installed()
         self.check(crawl, **chosen)
         return gathered(self.pieces(crawl, **chosen))
 
@@ -76,6 +91,7 @@ CONTENT_FORMATS = {
         what="crawl",
         endings=("warc",),
         form=WARC,
+        extra=extras.WARC,
     ),
     "html.zip": _zip("HTML", HTML),
     "text.zip": _zip("Text", TEXT),
@@ -97,6 +113,7 @@ FORMATS: Mapping[str, Format] = {
         check=xlsx.check,
         is_text=False,
         has_externals=True,
+        extra=extras.XLSX,
     ),
     "jsonl": Format("JSON lines", "one JSON object a page", "application/jsonl", jsonl.lines, has_externals=True),
     "parquet": Format(
@@ -106,6 +123,7 @@ FORMATS: Mapping[str, Format] = {
         parquet.pieces,
         is_text=False,
         has_externals=True,
+        extra=extras.PARQUET,
     ),
     **CONTENT_FORMATS,
     "links.csv": Format(

@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+
+from crawler.extras import DASHBOARD
+
+if __name__ == "__main__" and DASHBOARD.missing:  # before the imports that would fail
+    sys.exit(DASHBOARD.missing)
+
 from flask import Response, request
 from jinja2.ext import Extension
 from rq_dashboard import web  # type: ignore[import-untyped]  # it has no types

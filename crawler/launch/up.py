@@ -18,6 +18,7 @@ from crawler import conf
 from crawler.command_names import as_typed
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
 from crawler.core.protocol.lanes import lanes
+from crawler.extras import DASHBOARD
 from crawler.launch import procfile
 from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.embedded_redis import RedisServer
@@ -28,6 +29,7 @@ from crawler.running import announced, settings_of_workers
 from crawler.settings.environment import ROOT, given_redis_url, kept_secret
 
 LOOPBACK = "127.0.0.1"
+DASHBOARD_PORT = 9181
 STARTUP_TIMEOUT_S = 60.0  # until the web server first answers
 
 
@@ -49,7 +51,7 @@ def run(options: Namespace, stop: StopSignal) -> None:
     """1. Both ports must be free. 2. Database and Redis. 3. Start the processes; print the addresses once they answer.
     4. Restart processes that exit, until a signal stops the command."""
     _check_free(options.port, "--port")
-    _check_free(options.dashboard_port, "--dashboard-port")
+    _choose_dashboard(options)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     os.environ.setdefault("CRAWLER_BASE_URL", _address(options.port))
     django.setup()
@@ -90,9 +92,18 @@ def _parser() -> ArgumentParser:
         help="number of workers; a range: as many of it as are useful; auto: 1 to the number of cores (default: auto)",
     )
     parser.add_argument(
-        "--dashboard-port", type=_port, default=9181, metavar="N", help="port of RQ's dashboard (default: 9181)"
+        "--dashboard-port", type=_port, metavar="N", help=f"port of RQ's dashboard (default: {DASHBOARD_PORT})"
     )
     return parser
+
+
+def _choose_dashboard(options: Namespace) -> None:
+    """Leave it out if it is not installed. Raises BadInput if its port is named then, or is in use."""
+    if DASHBOARD.is_installed:
+        options.dashboard_port = options.dashboard_port or DASHBOARD_PORT
+        _check_free(options.dashboard_port, "--dashboard-port")
+    elif options.dashboard_port is not None:
+        raise BadInput("--dashboard-port", DASHBOARD.missing)
 
 
 def _port(typed: str) -> int:
@@ -139,13 +150,15 @@ def _environment(options: Namespace, redis_url: str) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "REDIS_URL": redis_url,
         "RQ_REDIS_URL": redis_url,
-        "RQ_DASHBOARD_PORT": str(options.dashboard_port),
+        "RQ_DASHBOARD_PORT": str(options.dashboard_port or DASHBOARD_PORT),
     }
 
 
 def _commands() -> dict[str, str]:
-    """The Procfile's commands, and a worker for each lane that has here what it needs."""
+    """The Procfile's commands of what is installed, and a worker for each lane that has here what it needs."""
     commands = procfile.commands()
+    if not DASHBOARD.is_installed:
+        del commands["dashboard"]
     for lane in lanes()[1:]:
         with suppress(CrawlerError):
             lane.require()
@@ -156,7 +169,8 @@ def _commands() -> dict[str, str]:
 def _await_answers(options: Namespace, processes: Processes, stop: StopSignal) -> None:
     """Wait until the web server and the dashboard answer. Raises ServiceDown if a process exits instead."""
     deadline = time.monotonic() + STARTUP_TIMEOUT_S
-    while not (_web_answers(options.port) and _listens(options.dashboard_port)):
+    ports = [options.dashboard_port] if options.dashboard_port else []
+    while not (_web_answers(options.port) and all(map(_listens, ports))):
         if ended := processes.ended():
             raise ServiceDown(f"{', '.join(map(str, ended))} exited during the start; the output is above.")
         if time.monotonic() > deadline:
@@ -179,14 +193,21 @@ def _web_answers(port: int) -> bool:
 def _welcome(options: Namespace, data_dir: Path) -> str:
     from crawler.accounts.login_links import make_link  # needs Django's settings
 
-    file = data_dir / "dashboard_password"
-    password = kept_secret(file) if sys.stdout.isatty() else f"in {file}"  # other outputs may be logs
     return (
         f"\n  The crawler:         {_address(options.port)}/"
         f"\n  Log in (once):       {make_link(_address(options.port))}"
-        f"\n  RQ's dashboard:      {_address(options.dashboard_port)}/  (user admin, password {password})"
+        f"\n  RQ's dashboard:      {_dashboard(options, data_dir)}"
         f"\n  Ctrl-C stops all of it.\n"
     )
+
+
+def _dashboard(options: Namespace, data_dir: Path) -> str:
+    """Where it is, or how to get it."""
+    if not options.dashboard_port:
+        return f"not installed ({DASHBOARD.install_line()})"
+    file = data_dir / "dashboard_password"
+    password = kept_secret(file) if sys.stdout.isatty() else f"in {file}"  # other outputs may be logs
+    return f"{_address(options.dashboard_port)}/  (user admin, password {password})"
 
 
 def _restart_ended(redis: RedisServer, processes: Processes) -> None:

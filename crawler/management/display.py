@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -164,9 +165,9 @@ class PeriodicLines(Display):
 
 
 def display_for(is_terminal: bool, say: Callable[[str], None]) -> Display:
-    if not is_terminal:
+    if not is_terminal or os.environ.get("TERM") == "dumb":  # as in Emacs
         return PeriodicLines(say)
-    from crawler.management.progress_bar import Bar  # loads rich
+    from crawler.management.progress_bar import Bar  # of no use in other crawls
 
     return Bar()
 

@@ -114,10 +114,8 @@ def _shown(say: Callable[[str], None], *, is_terminal: bool) -> Iterator[Callabl
     if not is_terminal:
         yield print_line
         return
-    from rich.console import Console  # slow to import, and of no use in other crawls
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+    from crawler.management.progress_bar import LiveLines  # of no use in other crawls
 
-    columns = SpinnerColumn(), BarColumn(bar_width=None), TextColumn("{task.description}", markup=False)
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True, expand=True) as progress:
-        task = progress.add_task("reading the list", total=None)
-        yield lambda report: progress.update(task, description=line(report))
+    with LiveLines(sys.stderr) as live:
+        live.draw(None, "reading the list")
+        yield lambda report: live.draw(None, line(report))

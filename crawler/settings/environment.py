@@ -26,6 +26,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from environ.fileaware_mapping import FileAwareMapping
 
+from crawler import extras
 from crawler.core.access.client_address import Network, parse_networks
 from crawler.core.errors import BadInput
 from crawler.core.installation import redis_url as redis_url_rules
@@ -192,10 +193,8 @@ def database(default_file: Path) -> dict[str, Any]:
         raise ImproperlyConfigured(
             "DATABASE_URL cannot be read. Examples: sqlite:////path/to/file, postgres://user:password@host/name."
         )
-    if engine == POSTGRESQL and not (find_spec("psycopg") or find_spec("psycopg2")):
-        raise ImproperlyConfigured(
-            'DATABASE_URL names PostgreSQL, whose driver is missing: pip install "psycopg[binary]".'
-        )
+    if engine == POSTGRESQL and extras.POSTGRES.missing and find_spec("psycopg2") is None:
+        raise ImproperlyConfigured(f"DATABASE_URL names PostgreSQL. {extras.POSTGRES.missing}")
     if engine == POSTGRESQL:
         options = {**LIBPQ_TIMEOUTS, **config.get("OPTIONS", {})}
         config["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled_by_transaction(options.pop("pool_mode", "session"))
@@ -274,11 +273,8 @@ def content_storage(default_folder: Path) -> dict[str, Any]:
         private = {name: _mode(value, PRIVATE_MODES[name.partition("_")[0]]) for name, value in modes.items()}
         return {"BACKEND": FILES, "OPTIONS": {"location": place or str(default_folder), **private, **given}}
     if place.startswith("s3://"):
-        if not (find_spec("storages") and find_spec("boto3")):
-            raise ImproperlyConfigured(
-                "CRAWLER_CONTENT_STORAGE names a bucket, whose driver (django-storages) is missing: "
-                "pip install -r requirements-s3.txt."
-            )
+        if extras.S3.missing:
+            raise ImproperlyConfigured(f"CRAWLER_CONTENT_STORAGE names a bucket. {extras.S3.missing}")
         bucket, _, prefix = place.removeprefix("s3://").partition("/")
         return {"BACKEND": S3, "OPTIONS": {"bucket_name": bucket, "location": prefix, "file_overwrite": False, **given}}
     if re.fullmatch(r"\w+(\.\w+)+", place):
@@ -348,8 +344,8 @@ def client_certificates(name: str) -> dict[str, str]:
 def http_client(name: str) -> str:
     """The name of the HTTP transport."""
     value = choice(name, "builtin", ("builtin", "curl", "requests"))
-    if value == "curl" and find_spec("pycurl") is None:
-        raise ImproperlyConfigured(f"{name} is 'curl', whose package is missing: pip install pycurl.")
+    if value == "curl" and extras.CURL.missing:
+        raise ImproperlyConfigured(extras.CURL.missing)
     return value
 
 

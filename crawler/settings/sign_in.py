@@ -1,15 +1,15 @@
 """Second factor, passkeys, single sign-on and password reset by django-allauth, where CRAWLER_ALLAUTH is on.
 
-The package is an extra (requirements-auth.txt): without the setting nothing of it is loaded, and no table of it exists.
+The package is an extra: without the setting nothing of it is loaded, and no table of it exists.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.extras import AUTH
 from crawler.settings.environment import switch, text
 
 PROVIDER_ID = "sso"  # in the address that the identity provider sends users back to
@@ -34,10 +34,8 @@ def settings_of(apps: list[str], middleware: list[str]) -> dict[str, Any]:
                 "CRAWLER_OIDC_... is set, but CRAWLER_ALLAUTH is not on. Set CRAWLER_ALLAUTH=on."
             )
         return shown
-    if find_spec("allauth") is None:
-        raise ImproperlyConfigured(
-            "CRAWLER_ALLAUTH is on, but its packages are missing: pip install -r requirements-auth.txt."
-        )
+    if AUTH.missing:
+        raise ImproperlyConfigured(AUTH.missing)
     if any(provider.values()) and not all(provider.values()):
         missing = ", ".join(f"CRAWLER_OIDC_{name}" for name, value in provider.items() if not value)
         raise ImproperlyConfigured(f"Single sign-on is configured in part; set {missing} too.")

@@ -11,5 +11,6 @@ navigation      links between pages
 uploads         limits of the bodies of requests
 forwarded       headers of proxies
 monitoring      health checks, and metrics for Prometheus
+exposition      the text format of metrics
 rq_permissions  permissions on RQ's pages of the admin
 """

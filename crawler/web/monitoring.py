@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 
 from django.db import Error as DatabaseError
 from django.db import connection
@@ -12,16 +11,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from prometheus_client import CollectorRegistry
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    InfoMetricFamily,
-    Metric,
-)
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.registry import Collector
 from redis import RedisError
 
 from crawler import __version__, clock, conf
@@ -35,6 +24,7 @@ from crawler.redis_client import RedisClient
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import CrawlQueue, FromRedis, FromTable
 from crawler.storage.database import is_behind
+from crawler.web.exposition import CONTENT_TYPE, Family, Sample, histogram, text_of
 
 _migrated = threading.Event()
 TIMEOUT_S = 2.0  # of the readiness check
@@ -126,9 +116,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         )
         response["WWW-Authenticate"] = 'Bearer realm="metrics"'
         return response
-    registry = CollectorRegistry()
-    registry.register(_Installation())
-    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+    return HttpResponse(text_of(_families()), content_type=CONTENT_TYPE)
 
 
 def _may_read(request: HttpRequest) -> bool:
@@ -141,32 +129,27 @@ def _may_read(request: HttpRequest) -> bool:
         return False
 
 
-class _Installation(Collector):
-    """Reads all metrics on each scrape; see `reports.metrics`."""
-
-    def describe(self) -> list[Metric]:
-        return []  # so that registering reads nothing
-
-    def collect(self) -> Iterator[Metric]:
-        yield InfoMetricFamily("crawler_build", "This program.", {"version": __version__})
-        try:
-            table: FromTable | None = figures.of_table()
-        except DatabaseError:
-            table = None
-        redis = figures.of_redis(table.running if table is not None else None)
-        up = {"database": int(table is not None), "redis": int(redis is not None)}
-        yield _by("crawler_up", "Whether a service answers.", "service", up)
-        if table is not None and redis is not None:
-            means = "By how much this web process's clock is ahead of another."
-            yield _by("crawler_clock_skew_seconds", means, "against", clock.measure(connection).known)
-        if table is not None:
-            yield from _of_table(table)
-            yield from _of_crawls(table.queues, clock.epoch_seconds())
-        if redis is not None:
-            yield from _of_redis(redis)
+def _families() -> Iterator[Family]:
+    """Reads all metrics; see `reports.metrics`."""
+    yield _by("crawler_build_info", "This program.", "version", {__version__: 1})
+    try:
+        table: FromTable | None = figures.of_table()
+    except DatabaseError:
+        table = None
+    redis = figures.of_redis(table.running if table is not None else None)
+    up = {"database": int(table is not None), "redis": int(redis is not None)}
+    yield _by("crawler_up", "Whether a service answers.", "service", up)
+    if table is not None and redis is not None:
+        means = "By how much this web process's clock is ahead of another."
+        yield _by("crawler_clock_skew_seconds", means, "against", clock.measure(connection).known)
+    if table is not None:
+        yield from _of_table(table)
+        yield from _of_crawls(table.queues, clock.epoch_seconds())
+    if redis is not None:
+        yield from _of_redis(redis)
 
 
-def _of_table(table: FromTable) -> Iterator[Metric]:
+def _of_table(table: FromTable) -> Iterator[Family]:
     yield _by("crawler_crawls", "Crawls, by state.", "state", table.crawls)
     yield _by("crawler_pages", "Closed pages of all stored crawls, by outcome.", "outcome", table.pages)
     yield _one("crawler_open_pages", "Pages whose outcome is not known yet.", table.open_pages)
@@ -176,28 +159,20 @@ def _of_table(table: FromTable) -> Iterator[Metric]:
     yield _by("crawler_notices", "Deliveries of notices, by state.", "state", table.deliveries)
     yield _one("crawler_disagreements", "Times the checks of a crawl disagreed.", table.disagreements)
     for metric, numbers in table.further.items():
-        family = GaugeMetricFamily(metric.name, metric.about, labels=metric.labels)
-        for labels, number in numbers.items():
-            family.add_metric(labels, number)
-        yield family
+        samples = [Sample(number, dict(zip(metric.labels, labels, strict=True))) for labels, number in numbers.items()]
+        yield Family(metric.name, "gauge", metric.about, samples)
 
 
-def _of_crawls(queues: Sequence[CrawlQueue], now: float) -> Iterator[Metric]:
-    pages = CounterMetricFamily(
-        "crawler_crawl_pages", "Pages in and out of a running crawl's queue.", labels=["crawl", "flow"]
-    )
-    ages = GaugeMetricFamily(
-        "crawler_crawl_oldest_due_seconds", "For how long its oldest open page is due.", labels=["crawl"]
-    )
-    for queue in queues:
-        for flow, number in queue.flow.items():
-            pages.add_metric([queue.crawl, flow], number)
-        ages.add_metric([queue.crawl], 0.0 if queue.oldest_due is None else max(0.0, now - queue.oldest_due))
-    yield pages
-    yield ages
+def _of_crawls(queues: Sequence[CrawlQueue], now: float) -> Iterator[Family]:
+    pages = [
+        Sample(number, {"crawl": queue.crawl, "flow": flow}) for queue in queues for flow, number in queue.flow.items()
+    ]
+    yield Family("crawler_crawl_pages_total", "counter", "Pages in and out of a running crawl's queue.", pages)
+    ages = {queue.crawl: 0.0 if queue.oldest_due is None else max(0.0, now - queue.oldest_due) for queue in queues}
+    yield _by("crawler_crawl_oldest_due_seconds", "For how long its oldest open page is due.", "crawl", ages)
 
 
-def _of_redis(redis: FromRedis) -> Iterator[Metric]:
+def _of_redis(redis: FromRedis) -> Iterator[Family]:
     frontier, ticks = redis.frontier, redis.ticks
     yield _by("crawler_queue_jobs", "Jobs waiting in RQ's queues.", "queue", redis.jobs)
     yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
@@ -221,17 +196,12 @@ def _of_redis(redis: FromRedis) -> Iterator[Metric]:
         yield _one(f"crawler_{lane.name}_places_taken", "Of them, those that are taken.", use.taken)
         yield _one(f"crawler_pages_for_{lane.name}s", f"Pages that wait for a {lane.name}.", use.pages_waiting)
     yield _one("crawler_tick_last_seconds", "Duration of the last tick.", ticks.last)
-    bounds = [*map(str, BUCKET_BOUNDS_S), "+Inf"]
-    cumulated = list(zip(bounds, accumulate(map(float, ticks.buckets)), strict=True))
-    yield HistogramMetricFamily("crawler_tick_seconds", "Duration of ticks.", buckets=cumulated, sum_value=ticks.total)
+    yield histogram("crawler_tick_seconds", "Duration of ticks.", BUCKET_BOUNDS_S, ticks.buckets, ticks.total)
 
 
-def _one(name: str, means: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, means, value=value)
+def _one(name: str, means: str, value: float) -> Family:
+    return Family(name, "gauge", means, [Sample(value)])
 
 
-def _by(name: str, means: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(name, means, labels=[label])
-    for key, value in values.items():
-        family.add_metric([key], value)
-    return family
+def _by(name: str, means: str, label: str, values: Mapping[str, float]) -> Family:
+    return Family(name, "gauge", means, [Sample(value, {label: str(key)}) for key, value in values.items()])

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pycurl
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler import extras
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.fetcher import Limits
@@ -26,6 +26,7 @@ from tests.http.asking import LOOPBACK
 from tests.http.differences import DIFFERENCES, TRAPS, over
 from tests.http.names import Names
 from tests.http.server import Reply, Server, Then, page
+from tests.missing import leave_out
 
 KINDS = {"builtin": RoutedAdapter, "curl": CurlTransport, "requests": RequestsTransport}
 DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "http-clients.md").read_text()
@@ -47,7 +48,7 @@ def test_another_name_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_package_stops_the_start_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_HTTP_CLIENT", "curl")
     assert environment.http_client("CRAWLER_HTTP_CLIENT") == "curl"
-    monkeypatch.setattr(environment, "find_spec", lambda name: None if name == "pycurl" else util.find_spec(name))
+    leave_out(monkeypatch, extras.CURL)
     with pytest.raises(ImproperlyConfigured, match="pip install pycurl"):
         environment.http_client("CRAWLER_HTTP_CLIENT")
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing import get_context
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler import extras
 from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy
 from crawler.settings import environment
+from tests.missing import have_all, leave_out
 
 PRIVATE = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
 
@@ -69,7 +72,7 @@ def test_a_value_that_cannot_be_used_is_named(
         "CRAWLER_CONTENT_STORAGE": partial(environment.content_storage, Path("/default")),
         "CRAWLER_PORTS": partial(environment.ports, variable),
     }
-    monkeypatch.setattr(environment, "find_spec", lambda name: True)
+    have_all(monkeypatch)
     monkeypatch.setenv(variable, value)
     with pytest.raises(ImproperlyConfigured, match=said):
         read[variable]()
@@ -77,7 +80,7 @@ def test_a_value_that_cannot_be_used_is_named(
 
 def test_content_on_s3_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_CONTENT_STORAGE", "s3://bucket")
-    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    leave_out(monkeypatch, extras.S3)
     with pytest.raises(ImproperlyConfigured, match="django-storages"):
         environment.content_storage(Path("/default"))
 
@@ -139,7 +142,8 @@ def test_a_folder_for_the_socket_that_others_can_enter_is_refused(long_path: Pat
 
 def test_postgres_without_its_driver_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host/name")
-    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    leave_out(monkeypatch, extras.POSTGRES)
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
     with pytest.raises(ImproperlyConfigured, match=r"pip install") as refused:
         environment.database(tmp_path / "db.sqlite3")
     assert "secret" not in str(refused.value)
@@ -148,7 +152,7 @@ def test_postgres_without_its_driver_says_how_to_get_it(tmp_path: Path, monkeypa
 def test_a_postgres_that_vanished_is_given_up_soon_unless_its_address_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(environment, "find_spec", lambda name: name)
+    have_all(monkeypatch)
     monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host/name")
     options = environment.database(tmp_path / "db.sqlite3")["OPTIONS"]
     asked = options["keepalives_idle"] + options["keepalives_interval"] * options["keepalives_count"]
@@ -164,7 +168,7 @@ def test_a_postgres_that_vanished_is_given_up_soon_unless_its_address_says_other
 def test_with_a_pooler_by_transaction_no_cursor_outlasts_one(
     query: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(environment, "find_spec", lambda name: name)
+    have_all(monkeypatch)
     monkeypatch.setenv("DATABASE_URL", f"postgres://user:secret@host/name{query}")
     found = environment.database(tmp_path / "db.sqlite3")
     assert found["DISABLE_SERVER_SIDE_CURSORS"] == expected
@@ -246,7 +250,7 @@ def test_content_is_kept_where_it_is_said(
     monkeypatch: pytest.MonkeyPatch, value: str, backend: str, options: dict[str, object]
 ) -> None:
     monkeypatch.setenv("CRAWLER_CONTENT_STORAGE", value)
-    monkeypatch.setattr(environment, "find_spec", lambda name: True)
+    have_all(monkeypatch)
     assert environment.content_storage(Path("/default")) == {"BACKEND": backend, "OPTIONS": options}
 
 

@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from crawler import extras
 from crawler.capabilities.browser import chromium
 from crawler.capabilities.browser.chromium import BrowserMissing
-from crawler.capabilities.scrapy import driver
 from crawler.launch import up as up_command
 from crawler.launch.supervisor import Processes, WorkerRange
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive
+from tests.missing import leave_out
 from tests.stack import ROOT, new_database
 
 COMMAND = (sys.executable, "-P", "-m", "crawler.launch.up")
@@ -163,7 +164,8 @@ def test_there_is_a_worker_for_each_engine_that_is_installed(
             raise BrowserMissing("There is no browser.")
 
     monkeypatch.setattr(chromium, "require_here", require)
-    monkeypatch.setattr(driver, "is_installed", lambda: has_scrapy)
+    if not has_scrapy:
+        leave_out(monkeypatch, extras.SCRAPY)
     commands = up_command._commands()
     assert {"web", "worker", "clock", "dashboard"} <= commands.keys()
     assert commands.get("browser") == ("bin/worker --render" if has_browser else None)

@@ -134,9 +134,9 @@ EXAMPLE = {
 
 @router.on("GET /exports", "List export formats", Scope.CRAWLS_READ, Exports, {"items": [EXAMPLE]})
 def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """The formats of this crawl, each with its address."""
+    """The formats of this crawl that are installed, each with its address."""
     crawl = crawl_named(request, crawl_id)
-    return {"items": [_shown(crawl, key, made) for key, made in formats_for(crawl).items()]}
+    return {"items": [_shown(crawl, key, made) for key, made in formats_for(crawl).items() if not made.missing]}
 
 
 @router.on("GET /exports/{export_format}", "Export the pages", Scope.CRAWLS_READ, content=CONTENTS)

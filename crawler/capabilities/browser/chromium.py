@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import tempfile
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from crawler.capabilities.browser import conf
 from crawler.core.errors import MissingHere
+from crawler.extras import BROWSER
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,6 @@ HOW_TO_INSTALL = """\
   macOS:   brew install --cask google-chrome
   Fedora:  sudo dnf install chromium
   others:  .venv/bin/python -m playwright install --with-deps chromium"""
-NO_PLAYWRIGHT = "Pages cannot be rendered: Playwright is missing: pip install -r requirements-browser.txt."
 NO_CHROMIUM = (
     "Pages cannot be rendered: Chromium was not found. Install it (Debian: sudo apt install chromium; macOS: brew "
     "install --cask google-chrome; Fedora: sudo dnf install chromium), or name the program in CRAWLER_CHROMIUM."
@@ -125,8 +124,8 @@ def _downloaded() -> list[Path]:
 
 def require_here() -> None:
     """Raises BrowserMissing, with what to install, if pages cannot be rendered here."""
-    if find_spec("playwright") is None:
-        raise BrowserMissing(NO_PLAYWRIGHT)
+    if BROWSER.missing:
+        raise BrowserMissing(BROWSER.missing)
     if find(conf.chromium()) is None:
         raise BrowserMissing(NO_CHROMIUM)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crawler import extras
 from crawler.capabilities.browser import conf
 from crawler.capabilities.browser.options import ALWAYS, NEVER, RenderOptions
 from crawler.core.options.catalogue import CrawlOptions
@@ -47,6 +48,8 @@ RENDER = SlotLane(
     warm_up=_warm_up,
     should_recycle=_should_recycle,
     end_processes=_end_processes,
+    option="render",
+    extra=extras.BROWSER,
     suffix="b",
     reason=_reason,
     slots=conf.browser_places,

@@ -10,11 +10,12 @@ from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler import conf
-from crawler.capabilities.browser.chromium import BYPASS, NO_PLAYWRIGHT, BrowserMissing
+from crawler.capabilities.browser.chromium import BYPASS, BrowserMissing
 from crawler.capabilities.browser.proxy import GuardProxy, ProxyLimits
 from crawler.capabilities.browser.result import with_refusals
 from crawler.capabilities.browser.rules import RenderChoices
 from crawler.core.urls.normalise import host_in_browser
+from crawler.extras import BROWSER
 from crawler.http.connector import Gateway
 from crawler.http.errors import RequestAborted
 from crawler.http.event_loop import now, wait_for
@@ -42,7 +43,7 @@ class Renderer:
         try:
             from crawler.capabilities.browser import driver, tab, types  # Playwright is optional, and slow to import
         except ImportError:
-            raise BrowserMissing(NO_PLAYWRIGHT) from None
+            raise BrowserMissing(BROWSER.missing) from None
         self._browser = browser or driver.shared()
         self._proxy = proxy or _shared_proxy()
         self._under_way: Future[Rendering] | None = None

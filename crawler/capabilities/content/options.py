@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from crawler import extras
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.options.conflicts import Conflict, chosen, has, lacks, none_of
@@ -54,11 +55,17 @@ BOXES = {
 }
 
 
+NEEDED = {MARKDOWN: extras.MARKDOWN, WARC: extras.WARC}
+"""The packages that formats need."""
+
+
 def check_forms(field: str, forms: Sequence[str]) -> None:
     """BadInput when content cannot be kept in one of these formats."""
     for form in forms:
         if form not in FORMS:
             raise BadInput(field, f"Content can be kept as {', '.join(FORMS)}; not as {form!r}.")
+        if form in NEEDED and NEEDED[form].missing:
+            raise BadInput(field, NEEDED[form].missing)
 
 
 class ContentOptions(Part):

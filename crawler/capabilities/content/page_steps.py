@@ -12,13 +12,14 @@ import msgspec
 from rq.timeouts import BaseTimeoutException
 
 from crawler.capabilities.content.main_content import Readable
+from crawler.capabilities.content.options import NEEDED
+from crawler.core.errors import MissingHere
 from crawler.core.pages import content_formats
 from crawler.core.pages.content_formats import PICTURES
 from crawler.core.pages.outcomes import Outcome, of_status
 from crawler.fetcher.page_step import PageStep, SliceContext, Stage, Visit
 from crawler.http.fetcher import anything_named
 from crawler.http.warc_record import RecordedExchange
-from crawler.storage.content import warc
 from crawler.storage.content.objects import packed
 from crawler.storage.content.shelf import NOT_KEPT
 
@@ -37,7 +38,11 @@ class ContentStep(PageStep):
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
+        """Raises MissingHere."""
         forms = context.policy.keep
+        for missing in (NEEDED[form].missing for form in forms if form in NEEDED):
+            if missing:
+                raise MissingHere(missing)
         return cls(forms) if forms else None
 
     def finish(self, visit: Visit) -> None:
@@ -93,6 +98,8 @@ def _exchange(page: _Page) -> bytes | str | None:
     fetched = page.visit.sent
     if fetched is None or fetched.http_status is None:
         return None
+    from crawler.storage.content import warc  # it loads warcio
+
     heads = fetched.recorded
     if heads is None or fetched.outcome is not of_status(fetched.http_status):
         return f"{NOT_KEPT}{fetched.error or 'its body could not be read'}"
@@ -102,6 +109,8 @@ def _exchange(page: _Page) -> bytes | str | None:
 
 
 def _of_resource(recorded: RecordedExchange) -> bytes:
+    from crawler.storage.content import warc  # as above
+
     heads = recorded.heads
     request, response = (heads.request, heads.request_headers), (heads.status_line, heads.headers)
     return warc.exchange(

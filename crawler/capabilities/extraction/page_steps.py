@@ -7,7 +7,9 @@ from typing import Self
 from msgspec.structs import replace
 
 from crawler.capabilities.extraction.options import ExtractionOptions
+from crawler.core.errors import MissingHere
 from crawler.core.extraction.rules import FieldRule
+from crawler.extras import XPATH
 from crawler.fetcher.page_step import PageStep, SliceContext, Stage, Visit
 
 
@@ -21,7 +23,10 @@ class FieldStep(PageStep):
 
     @classmethod
     def of(cls, context: SliceContext) -> Self | None:
+        """Raises MissingHere."""
         rules = ExtractionOptions.of(context.policy).fields
+        if any(rule.xpath for rule in rules) and XPATH.missing:
+            raise MissingHere(XPATH.missing)
         return cls(rules) if rules else None
 
     def finish(self, visit: Visit) -> None:

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Hashable
 from concurrent.futures import Future
 from contextlib import suppress
-from importlib.util import find_spec
 from itertools import count
 from typing import IO, Any, cast
 
@@ -21,13 +20,13 @@ import msgspec
 from crawler.capabilities.scrapy import messages
 from crawler.core.errors import BadInput, CannotWork, MissingHere
 from crawler.core.pages.outcomes import Outcome
+from crawler.extras import SCRAPY
 from crawler.http.errors import FetchError, RequestAborted
 from crawler.http.event_loop import now, wait_for
 
 log = logging.getLogger(__name__)
 
 COMMAND = (sys.executable, "-P", "-m", "crawler.capabilities.scrapy.inside")
-HOW_TO_INSTALL = "Scrapy is not installed. Install it: pip install -r requirements-scrapy.txt"
 START_S = 60.0  # for a machine that is busy
 IDLE_S = 10.0  # without a page, after which the process is ended
 END_S = 25.0  # that the process has to end by itself, once its pipe is closed: a little more than it takes
@@ -52,14 +51,10 @@ class ScrapyExited(ScrapyEnded):
     """The process ended by itself, as after a spider's CloseSpider. Another one takes a page it had not begun."""
 
 
-def is_installed() -> bool:
-    return find_spec("scrapy") is not None
-
-
 def require() -> None:
     """Raises ScrapyMissing, with what to install, if it cannot run here."""
-    if not is_installed():
-        raise ScrapyMissing(HOW_TO_INSTALL)
+    if SCRAPY.missing:
+        raise ScrapyMissing(SCRAPY.missing)
 
 
 def check_spider(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crawler import extras
 from crawler.capabilities.scrapy import conf
 from crawler.capabilities.scrapy.options import SCRAPY as WITH_SCRAPY
 from crawler.capabilities.scrapy.options import ScrapyOptions
@@ -34,7 +35,7 @@ def _check(options: CrawlOptions, by_operator: bool) -> None:
     if by_operator:
         from crawler.capabilities.scrapy import driver
 
-        if driver.is_installed():
+        if extras.SCRAPY.is_installed:
             driver.check_spider(chosen.spider)
 
 
@@ -55,6 +56,8 @@ SCRAPY = Lane(
     require=_require,
     end_processes=_end_processes,
     check=_check,
+    option="engine",
+    extra=extras.SCRAPY,
 )
 
 LANES = (SCRAPY,)

@@ -10,6 +10,7 @@ import bs4
 from bs4.element import Comment, NavigableString, PreformattedString
 
 from crawler.core.errors import BadInput
+from crawler.extras import XPATH
 
 FUNCTIONS = (
     "last",
@@ -74,6 +75,8 @@ class Evaluate(Protocol):
 
 def check_xpath(field: str, who: str, expression: str) -> None:
     """BadInput if it is no XPath 1.0, or uses what no page has: variables, prefixes, other functions."""
+    if XPATH.missing:
+        raise BadInput(field, f"{who}: {XPATH.missing}")
     from lxml import etree  # only for rules with XPath
 
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawler import registry
+from crawler.extras import Extra
 
 if TYPE_CHECKING:
     from crawler.core.options.catalogue import CrawlOptions
@@ -40,6 +41,8 @@ class Lane(msgspec.Struct, frozen=True, eq=False):
     end_processes: Callable[[], object] = _do_nothing  # before the worker executes itself again
     check: Callable[[CrawlOptions, bool], object] = _allow
     """Raises BadInput if no crawl with these options may start; the operator, on the command line, may do more."""
+    option: str = ""  # that chooses it
+    extra: Extra | None = None  # the packages that it needs
 
 
 class SlotLane(Lane, frozen=True, eq=False, kw_only=True):

@@ -57,6 +57,8 @@ class Command(CrawlerCommand):
 
     def perform(self, options: dict[str, Any]) -> int:
         check_usage(options)
+        if options["export"] is not None:
+            FORMATS[format_of(options["export"])].check_installed("export")
         check_workers()
         if options["detach"]:
             return self._detached(options)

@@ -18,7 +18,7 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import conf
 from crawler.core.pages.content_formats import WARC
-from crawler.storage.content import objects, warc
+from crawler.storage.content import objects
 
 log = logging.getLogger(__name__)
 
@@ -99,8 +99,8 @@ class Shelf:
 
     def _new(self, form: str) -> _Object:
         ending = "warc.gz" if form == WARC else f"{form}.gz"
-        name = f"{objects.folder_of(self._crawl)}/{self._batch}-{next(self._numbers)}.{ending}"
-        return _Object(name, warc.info(name.rpartition("/")[2], about()) if form == WARC else b"")
+        file = f"{self._batch}-{next(self._numbers)}.{ending}"
+        return _Object(f"{objects.folder_of(self._crawl)}/{file}", _info(file) if form == WARC else b"")
 
     def _saved(self, item: _Object) -> str | None:
         try:
@@ -132,6 +132,12 @@ def named(places: Mapping[str, Any], names: Mapping[str, str | None], *, has_roo
 def lacks_room(places: Mapping[str, Any]) -> bool:
     """Whether content of a page is missing because the storage was full."""
     return NO_ROOM in places.values()
+
+
+def _info(file: str) -> bytes:
+    from crawler.storage.content import warc  # it loads warcio, which few crawls need
+
+    return warc.info(file, about())
 
 
 def about() -> dict[str, str]:

@@ -10,9 +10,11 @@ from crawler.capabilities.scrapy import driver, page_steps
 from crawler.core.options.catalogue import CrawlOptions
 from crawler.crawls.reconcile import reconcile
 from crawler.crawls.start import start_crawl
+from crawler.extras import SCRAPY
 from crawler.models import Page
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
+from tests.missing import leave_out
 from tests.site import Reply, Site, page
 
 SITE = {
@@ -128,9 +130,9 @@ def test_the_process_ends_with_its_spider_closed_when_its_worker_is_done(bench: 
 
 
 def test_without_scrapy_the_page_is_handed_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "find_spec", lambda name: None)
-    monkeypatch.setattr("crawler.fetcher.slice.MISSING_PAUSE_S", 0.0)
     bench.start(engine="scrapy")
+    leave_out(monkeypatch, SCRAPY)
+    monkeypatch.setattr("crawler.fetcher.slice.MISSING_PAUSE_S", 0.0)
     bench.work("crawl", at_most=1)
     bench.work("scrapy", at_most=1)
     bench.work("crawl", at_most=1)

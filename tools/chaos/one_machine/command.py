@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import django
 
 from crawler.capabilities.browser import chromium
-from crawler.capabilities.browser.chromium import NO_CHROMIUM, NO_PLAYWRIGHT
+from crawler.capabilities.browser.chromium import NO_CHROMIUM
 from crawler.core.protocol.collectors import MAX_COLLECTORS
+from crawler.extras import BROWSER, SCRAPY
 from tests.browser_sites.spa import spa
 from tests.hostile.server import Canary
 from tools.chaos import site as sites
@@ -136,8 +136,8 @@ def _wrong(given: argparse.Namespace) -> Iterator[str]:
             yield f"{option} is for the made-up site, whose links are known; no --docs, --render"
     if given.ack_early and given.queue:
         yield "--queue expects each page to have its outcome; leave out --ack-early"
-    if given.scrapy and (given.render or find_spec("scrapy") is None):
-        yield "--scrapy: it needs Scrapy (pip install -r requirements-scrapy.txt), and goes without --render"
+    if given.scrapy and (trouble := "it goes without --render" if given.render else SCRAPY.missing):
+        yield f"--scrapy: {trouble}"
     if given.login and (given.docs or given.render or given.queue or given.ack_early or given.scrapy):
         yield "--login: it crawls a site of its own, by the engine of this project, and goes with none of the others"
 
@@ -145,8 +145,8 @@ def _wrong(given: argparse.Namespace) -> Iterator[str]:
 def _why_no_browser() -> str:
     if sys.platform != "linux":
         return "it needs Linux, where processes that were left behind can be found"
-    if find_spec("playwright") is None:
-        return NO_PLAYWRIGHT
+    if BROWSER.missing:
+        return BROWSER.missing
     return "" if chromium.installed(os.environ.get("CRAWLER_CHROMIUM", "")) else NO_CHROMIUM
 
 
