@@ -272,6 +272,16 @@ def webhook_secret() -> str:
     return str(settings.CRAWLER_WEBHOOK_SECRET)
 
 
+def is_embedded() -> bool:
+    """Whether the app runs in another Django project, with other users, pages and jobs beside its own."""
+    return bool(settings.CRAWLER_EMBEDDED)
+
+
+def base_template() -> str:
+    """The template that the pages extend: it has the blocks `title`, `head` and `content`."""
+    return str(settings.CRAWLER_BASE_TEMPLATE)
+
+
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 
 

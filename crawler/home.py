@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 NAME = "site-crawler"
@@ -13,7 +14,10 @@ def is_clone(root: Path) -> bool:
 
 
 def home_of(root: Path) -> Path:
-    """The folder of `.env`, and below which data are kept."""
+    """The folder of `.env`, and below which data are kept: the one that CRAWLER_HOME names, the clone, or that of the
+    user."""
+    if named := os.environ.get("CRAWLER_HOME"):
+        return Path(named)
     if is_clone(root):
         return root
     from platformdirs import user_data_path  # a clone needs it not

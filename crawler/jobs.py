@@ -14,12 +14,17 @@ from uuid import UUID
 import django
 from django.apps import apps
 
+from crawler import conf
 from crawler.logs import EscapeRqErrors
 from crawler.queueing.installation import of_this_installation
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
 if not apps.ready:
     django.setup()
+if conf.is_embedded():  # in other processes of that project, its sessions of the database are its own
+    from crawler.storage import database
+
+    database.apply_session_limits()
 logging.getLogger("rq.worker").addFilter(EscapeRqErrors())
 
 

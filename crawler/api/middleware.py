@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from crawler.api.callers import ApiRequest, caller_of, counted
 from crawler.api.idempotency import done_once, key_of
-from crawler.api.problems import NOTHING_HERE, Problem, problem, service_down
+from crawler.api.problems import Problem, nothing_here, problem, service_down
 from crawler.crawls.holds import database_error_message
 
 View = Callable[..., HttpResponseBase]
@@ -68,7 +68,7 @@ def api_view(view: View) -> View:
 
 def not_there(request: HttpRequest) -> HttpResponse:
     """The response for an unknown address."""
-    return problem(404, NOTHING_HERE)
+    return problem(404, nothing_here())
 
 
 def _respond(request: ApiRequest, call: Call, limit_headers: dict[str, str]) -> HttpResponseBase:

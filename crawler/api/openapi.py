@@ -13,6 +13,7 @@ from ninja.constants import NOT_SET
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
+from crawler.api.addresses import address
 from crawler.api.callers import BearerToken, Session
 from crawler.api.problems import MEDIA_TYPE
 from crawler.core.access.permissions import Scope
@@ -80,7 +81,7 @@ CONTENT_SECURITY_POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-SETTINGS = {"url": "/api/v1/openapi.json", "layout": "BaseLayout", "deepLinking": True, "docExpansion": "list"}
+SETTINGS = {"layout": "BaseLayout", "deepLinking": True, "docExpansion": "list"}
 
 PROBLEM_SCHEMA: dict[str, Any] = {
     "title": "Problem",
@@ -181,7 +182,7 @@ class Document(OpenAPISchema):
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """The document in Swagger UI, from our own static files; its calls are made as the logged-in user."""
-    response = render(request, "crawler/api_docs.html", {"settings": SETTINGS})
+    response = render(request, "crawler/api_docs.html", {"settings": {"url": address("openapi.json"), **SETTINGS}})
     response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     return response
 

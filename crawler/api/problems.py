@@ -9,14 +9,20 @@ from typing import Any, cast
 import msgspec
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from ninja.parser import Parser
+
+from crawler.api.addresses import address
+
+
+def nothing_here() -> str:
+    return f"There is nothing at this address; {address('docs')} shows what there is."
+
 
 MEDIA_TYPE = "application/problem+json"
 TROUBLE = "An internal error; the server's log has the details."
-NOTHING_HERE = "There is nothing at this address; /api/v1/docs shows what there is."
 DETAILS = {
     400: "The request cannot be read: look at its address, its Host header and its body.",
-    404: NOTHING_HERE,
     413: "The body is larger than this call takes. A long list of URLs goes to POST /api/v1/crawls/list.",
     500: TROUBLE,
 }
@@ -69,11 +75,12 @@ def place(where: Sequence[str | int], detail: str) -> dict[str, str]:
 
 def unauthenticated(*, was_sent_a_token: bool) -> Problem:
     """The caller is unknown (RFC 6750, 3)."""
+    where = reverse("token-list")
     if was_sent_a_token:
-        detail = "This token cannot be used: it is unknown, has expired or was revoked. Make one at /account/tokens/."
+        detail = f"This token cannot be used: it is unknown, has expired or was revoked. Make one at {where}."
         challenge = 'Bearer realm="api", error="invalid_token"'
     else:
-        detail = "Send a token as `Authorization: Bearer ...`; make one at /account/tokens/."
+        detail = f"Send a token as `Authorization: Bearer ...`; make one at {where}."
         challenge = 'Bearer realm="api"'
     return Problem(401, detail, headers={"WWW-Authenticate": challenge})
 
@@ -102,7 +109,8 @@ class Problems:
             return response
         if response.headers.get("Content-Type") == MEDIA_TYPE:
             return response
-        return problem(status, DETAILS.get(status, f"{HTTPStatus(status).phrase}."))
+        detail = nothing_here() if status == HTTPStatus.NOT_FOUND else DETAILS.get(status)
+        return problem(status, detail or f"{HTTPStatus(status).phrase}.")
 
 
 MAX_NESTING = 50

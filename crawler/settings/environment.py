@@ -45,6 +45,11 @@ LIBPQ_TIMEOUTS = {
 }
 """Parameters of libpq: a lost server is detected within 14 s. DATABASE_URL may override them. The server's side, and
 the reason: `crawler.storage.database`."""
+SQLITE_OPTIONS = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,  # seconds
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;",
+}
 FOR_OTHERS = 0o077
 """The permissions of group and others."""
 MAX_SOCKET_PATH_BYTES = 103
@@ -125,6 +130,12 @@ def folder_of(package: str) -> Path:
     return Path(spec.origin).parent
 
 
+def api_documentation() -> tuple[str, Path]:
+    """The static files of Swagger UI, with their prefix. django-ninja is not an installed app: every worker would load
+    it and pydantic."""
+    return "ninja", folder_of("ninja") / "static" / "ninja"
+
+
 def redis_url() -> str:
     """REDIS_URL; without it, the address of the embedded Redis."""
     return given_redis_url() or redis_url_rules.of_socket(str(embedded_socket(data_dir())))
@@ -200,11 +211,7 @@ def database(default_file: Path) -> dict[str, Any]:
         config["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled_by_transaction(options.pop("pool_mode", "session"))
         config["OPTIONS"] = options
     if engine == SQLITE:
-        config["OPTIONS"] = {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;",
-        }
+        config["OPTIONS"] = {**SQLITE_OPTIONS}
     return config
 
 

@@ -9,14 +9,15 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadablePostError
-from django.shortcuts import render
+from django.shortcuts import render, resolve_url
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -56,7 +57,7 @@ def page(view: View) -> View:
             return view(request, *args, **kwargs)
         if is_part(request):
             return _logged_out(request)
-        return redirect_to_login(_where_to(request, kwargs.get("crawl_id")))
+        return redirect_to_login(_where_to(request, kwargs.get("crawl_id")), login_address())
 
     return public_page(guarded)
 
@@ -89,6 +90,16 @@ def _logged_out(request: HttpRequest) -> HttpResponse:
     return render(request, "crawler/logged_out.html", {"where": where}, status=HTMX_STOP_POLLING)
 
 
+def login_address() -> str:
+    """The login page of the settings; ours where another Django project has none at its address."""
+    address = resolve_url(settings.LOGIN_URL)
+    try:
+        resolve(urlsplit(address).path)
+    except Resolver404:
+        return reverse("login")
+    return address
+
+
 def _where_to(request: HttpRequest, crawl_id: UUID | None) -> str:
     """Where to go after the login: for a POST, the page with the button, since the request must be repeated."""
     if request.method in {"GET", "HEAD"}:
@@ -98,4 +109,4 @@ def _where_to(request: HttpRequest, crawl_id: UUID | None) -> str:
 
 def _service_down(message: str) -> HttpResponse:
     """Rendered without a request: its user would be read from the database, which does not answer."""
-    return HttpResponse(render_to_string("503.html", {"message": message}), status=503)
+    return HttpResponse(render_to_string("crawler/503.html", {"message": message}), status=503)

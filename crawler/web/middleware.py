@@ -27,6 +27,9 @@ class RecordActor:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         via = API if request.path_info.startswith(API_ROOT) else WEB
+        return self.answer(request, via)
+
+    def answer(self, request: HttpRequest, via: str) -> HttpResponse:
         with audit.acting(Actor(via, client_address(request), lambda: _actor(request))):
             response = self._get_response(request)
         session = request.session

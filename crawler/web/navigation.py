@@ -44,8 +44,9 @@ def parts_of(crawl_id: object, path: str, *, has_gallery: bool = False) -> list[
 
 def places(path: str) -> list[NavigationLink]:
     """The links at the top of every page; pages of a crawl belong to the crawls."""
+    below = {reverse("crawl-list"): reverse("crawl-create")}
     return [
-        NavigationLink(name, address, path == address or path.startswith("/crawls/" if address == "/" else address))
+        NavigationLink(name, address, path == address or path.startswith(below.get(address, address)))
         for name, address in _addresses(MAIN_PAGES)
     ]
 

@@ -42,7 +42,9 @@ class LimitBodies:
         try:
             scopes = _scopes_of(request)
         except (OperationalError, InterfaceError):
-            return HttpResponse(render_to_string("503.html", {"message": "The database does not answer."}), status=503)
+            return HttpResponse(
+                render_to_string("crawler/503.html", {"message": "The database does not answer."}), status=503
+            )
         if scopes is None and request.path_info.startswith("/api/"):
             return None
         match = request.resolver_match
@@ -58,7 +60,7 @@ class LimitBodies:
         if length <= limit:
             return None
         context = {"limit": _shown(limit), "is_known": scopes is not None}
-        return HttpResponse(render_to_string("413.html", context), status=413)
+        return HttpResponse(render_to_string("crawler/413.html", context), status=413)
 
 
 def _length(request: HttpRequest) -> int:

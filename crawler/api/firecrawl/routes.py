@@ -12,6 +12,7 @@ from uuid import UUID
 from ninja import Query
 
 from crawler.accounts.permissions import visible_crawls
+from crawler.api.addresses import address
 from crawler.api.callers import ApiRequest
 from crawler.api.firecrawl import schemas as shapes
 from crawler.api.firecrawl.schemas import status_of
@@ -63,7 +64,7 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     return {
         "success": True,
         "id": str(started.id),
-        "url": request.build_absolute_uri(f"{ROOT}/{started.id}"),
+        "url": request.build_absolute_uri(address("crawl", started.id)),
         "warning": NO_CONTENT if other else None,
     }
 

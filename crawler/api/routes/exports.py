@@ -11,6 +11,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from ninja import Query, Schema
 from pydantic import Field
 
+from crawler.api.addresses import address
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, page_named
 from crawler.api.openapi import A_CRAWL, Operations
@@ -158,4 +159,4 @@ def get_export(
 
 
 def _shown(crawl: Crawl, key: str, made: Format) -> dict[str, Any]:
-    return fields_of(Export, made, format=key, url=f"{ROOT}/{crawl.id}/exports/{key}")
+    return fields_of(Export, made, format=key, url=address("crawls", crawl.id, "exports", key))

@@ -11,6 +11,7 @@ from ninja import Status
 
 from crawler.accounts.permissions import own_channels, sees_addresses
 from crawler.accounts.slow_calls import slow_call
+from crawler.api.addresses import address
 from crawler.api.callers import ApiRequest
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import channel_named, crawl_named, created, made_before, switched
@@ -30,8 +31,6 @@ from crawler.notices.user_channels import (
     switch_channel,
 )
 from crawler.notices.webhook_secrets import make_secret
-
-ROOT = "/api/v1/channels"
 
 channel_router = Operations("channels")
 secret_router = Operations("webhook_secrets", tag="channels")
@@ -58,7 +57,7 @@ def create_channel(request: ApiRequest, body: shapes.ChannelInput, response: Htt
     channel, secret = made_before(request, own_channels(request.user)), None
     if channel is None:
         channel, secret = add_channel(request.user, body.wanted(), id_to_make(request))
-    return created(request, response, f"{ROOT}/{channel.id}", {**shapes.channel_of(channel), "secret": secret})
+    return created(request, response, address("channels", channel.id), {**shapes.channel_of(channel), "secret": secret})
 
 
 @channel_router.on(

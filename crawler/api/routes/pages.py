@@ -9,6 +9,7 @@ from uuid import UUID
 from django.http import StreamingHttpResponse
 from ninja import Query
 
+from crawler.api.addresses import address
 from crawler.api.callers import ApiRequest
 from crawler.api.lookups import crawl_named, page_named
 from crawler.api.openapi import A_CRAWL, Operations
@@ -94,7 +95,7 @@ def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
 def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
     """With headers and metadata."""
     page = page_named(crawl_named(request, crawl_id), page_id)
-    return shapes.whole_of(page, f"{ROOT}/{crawl_id}/pages/{page.pk}")
+    return shapes.whole_of(page, address("crawls", crawl_id, "pages", page.pk))
 
 
 @router.on(

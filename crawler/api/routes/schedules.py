@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from ninja import Schema, Status
 
 from crawler.accounts.permissions import sees_addresses, visible_schedules
+from crawler.api.addresses import address
 from crawler.api.callers import ApiRequest
 from crawler.api.idempotency import id_to_make
 from crawler.api.lookups import created, made_before, schedule_named, switched
@@ -20,8 +21,6 @@ from crawler.api.schemas.start import ScheduleStart
 from crawler.core.access.permissions import Right, Scope
 from crawler.crawls.schedules import add_schedule, pause_schedule, remove_schedule, resume_schedule
 from crawler.models import Schedule
-
-ROOT = "/api/v1/schedules"
 
 router = Operations("schedules")
 
@@ -54,7 +53,7 @@ def list_schedules(request: ApiRequest, cursor: Cursor = None, limit: Limit = 10
 def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResponse) -> Status[dict[str, Any]]:
     """Its first run begins at its first time. To begin at once, start a crawl with `schedule`."""
     schedule = made_before(request, visible_schedules(request.user)) or _made(request, body)
-    return created(request, response, f"{ROOT}/{schedule.id}", _shown(request, schedule))
+    return created(request, response, address("schedules", schedule.id), _shown(request, schedule))
 
 
 @router.on("GET /{uuid:schedule_id}", "Look at a schedule", Scope.SCHEDULES_READ, shapes.ScheduleDetail, shapes.EXAMPLE)

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from crawler.api.addresses import address
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import RowId
 from crawler.api.schemas.fields import fields_of
@@ -181,7 +182,7 @@ class StateChange(Schema):
 
 
 def line_of(crawl: Crawl) -> dict[str, Any]:
-    url = f"{ROOT}/{crawl.id}"
+    url = address("crawls", crawl.id)
     return fields_of(CrawlLine, crawl, ended=ended_of(crawl), closed=crawl.tallies.closed, url=url)
 
 
@@ -222,12 +223,13 @@ def links_of(crawl: Crawl) -> dict[str, str]:
         *("pages", "dead-letters", "orphans", "traps", "reports", "comparisons", "graph", "figures", "exports"),
         *("receipt", "why", "events", "notices"),
     )
-    return {"self": f"{ROOT}/{crawl.id}", **{name: f"{ROOT}/{crawl.id}/{name}" for name in below}}
+    own = address("crawls", crawl.id)
+    return {"self": own, **{name: f"{own}/{name}" for name in below}}
 
 
 def address_of(request: HttpRequest, crawl: Crawl) -> str:
     """For the header Location."""
-    return request.build_absolute_uri(f"{ROOT}/{crawl.id}")
+    return request.build_absolute_uri(address("crawls", crawl.id))
 
 
 RECEIPT_EXAMPLE: dict[str, Any] = {

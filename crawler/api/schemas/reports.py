@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from ninja import Schema
 from pydantic import Field
 
+from crawler.api.addresses import address
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import by_position
 from crawler.api.schemas.crawl import CRAWL_LINE_EXAMPLE, ROOT, CrawlLine
@@ -120,7 +121,7 @@ def comparison_of(crawl: Crawl, other: Crawl) -> dict[str, Any]:
 
 
 def compared_entry_of(crawl: Crawl, other: Crawl, change: comparison.Change, number: int) -> dict[str, Any]:
-    url = f"{ROOT}/{crawl.id}/comparisons/{other.id}/{change.slug}"
+    url = address("crawls", crawl.id, "comparisons", other.id, change.slug)
     return fields_of(ChangeEntry, change, number=number, url=url)
 
 
@@ -176,7 +177,7 @@ def entry_of(crawl: Crawl, report: Report, number: int | None) -> dict[str, Any]
         number=number,
         lacking=spoken(report.lacking(crawl), Surface.API),
         not_requested=spoken(report.not_requested(crawl), Surface.API),
-        url=f"{ROOT}/{crawl.id}/reports/{report.slug}",
+        url=address("crawls", crawl.id, "reports", report.slug),
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from crawler import signals
+
 
 def hooks() -> tuple[str, ...]:
-    """The dotted names of the operator's hooks."""
-    return tuple(settings.CRAWLER_HOOKS)
+    """The dotted names of the operator's hooks, and of those that send the signals which somebody has connected."""
+    return (*settings.CRAWLER_HOOKS, *signals.connected())
 
 
 def hook_seconds() -> float:

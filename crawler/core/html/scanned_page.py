@@ -21,7 +21,7 @@ try:
     import crawler_speedups
 except ImportError:
     try:
-        from crawler import crawler_speedups  # type: ignore[attr-defined]  # where a wheel brought it
+        from crawler import crawler_speedups  # type: ignore[no-redef]  # where a wheel brought it
     except ImportError:  # it was not built: there is no compiler
         crawler_speedups = None
 
