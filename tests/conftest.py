@@ -40,7 +40,7 @@ OF_TOOLS = {
 ON_REQUEST = OF_TOOLS | {TESTS / "golden" / "test_real_sites.py"}
 """Not even collected without `--all`: the snapshots of a test that is collected and left out would count as unused."""
 
-SLOW = {"tools", "acceptance", "faults", "golden", "hostile", "launch", "test_state_machine.py"}
+SLOW = {"tools", "acceptance", "faults", "golden", "hostile", "launch", "test_state_machine.py", "test_embedding.py"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,6 +1,7 @@
 """The app in another Django project: that project's users, database, jobs, pages and settings, and our crawls."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from crawler.embedding import LOCAL_REDIS, complete, redis_url_of
 from tests import redis_servers
 from tests.conftest import free_port
+from tests.documented import DOCS
 from tests.site import Site, page
 from tests.stack import ROOT
 
@@ -34,10 +36,12 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any
         run("-m", "django", "startproject", "mysite", ".")
         shutil.copytree(FILES / "shop", project / "shop")
         shutil.copytree(FILES / "templates", project / "templates")
-        shutil.copy(FILES / "urls.py", project / "mysite" / "urls.py")
-        with (project / "mysite" / "settings.py").open("a") as settings:
-            queues = {"default": {"HOST": "127.0.0.1", "PORT": port, "DB": 0}}
-            settings.write(f"{(FILES / 'added_settings.py').read_text()}RQ_QUEUES = {queues!r}\n")
+        settings, urls, app = map(documented, ("INSTALLED_APPS", "from django.urls", "from django.apps"))
+        assert '"PORT": 6379' in settings
+        own = settings.replace('"crawler"]', '"crawler", "shop"]').replace('"PORT": 6379', f'"PORT": {port}')
+        append(project / "mysite" / "settings.py", own, (FILES / "own_settings.py").read_text())
+        append(project / "mysite" / "urls.py", urls)
+        append(project / "shop" / "apps.py", app)
         redis_servers.wait_until(redis_servers.answers(port))
         run("manage.py", "migrate")
         with run.beside("manage.py", "rqworker", "default", "crawl", "fetch") as worker:
@@ -49,7 +53,19 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any
             **json.loads(said.splitlines()[-1]),
             "site": site.url,
             "files": {path.name for path in project.iterdir()},
+            "heard": (folder / "worker.log").read_text().splitlines(),
         }
+
+
+def documented(first: str) -> str:
+    """The block of the guide that begins like this."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / "howto" / "django.md").read_text(), re.MULTILINE | re.DOTALL)
+    return next(block for block in blocks if block.startswith(first))
+
+
+def append(file: Path, *texts: str) -> None:
+    with file.open("a") as lines:
+        lines.writelines(f"\n{text}" for text in texts)
 
 
 class Commands:
@@ -57,7 +73,12 @@ class Commands:
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
-        self.env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(folder.parent)}
+        self.env = {
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+            "HOME": str(folder.parent),
+        }
 
     def __call__(self, *command: str, given: str = "") -> str:
         done = subprocess.run(
@@ -83,12 +104,12 @@ def test_its_code_starts_a_crawl_and_reads_the_results(visit: Mapping[str, Any])
 
 
 def test_its_receivers_hear_of_each_page_and_of_the_end(visit: Mapping[str, Any]) -> None:
-    assert set(visit["pages.txt"]) == {f"{visit['site']}{path}" for path in ("/", "/a", "/b")}
-    assert visit["crawls.txt"] == [visit["id"], "finished", "3"]
+    assert {f"{visit['site']}{path} 2xx" for path in ("/", "/a", "/b")} <= set(visit["heard"])
+    assert f"{visit['id']} finished 3" in visit["heard"]
 
 
 def test_its_own_jobs_run_in_the_same_worker_with_any_argument(visit: Mapping[str, Any]) -> None:
-    assert visit["orders.txt"] == ["7"]
+    assert visit["orders"] == "7"
 
 
 def test_its_users_log_in_on_our_page_where_it_has_none(visit: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ decorators      login, and the page for a service that is down
 headers         headers of every response, HEAD requests
 middleware      sessions and the audit log's actor
 navigation      links between pages
+context         what every page is given
 uploads         limits of the bodies of requests
 forwarded       headers of proxies
 monitoring      health checks, and metrics for Prometheus

@@ -1,1 +1,1 @@
-"""The app of another Django project, which hears of crawls and has a job of its own."""
+"""The app of another Django project, with a job of its own; its `apps.py` is the one of docs/howto/django.md."""

@@ -1,8 +1,7 @@
 """A job of this project, whose argument is an object of one of its classes."""
 
 from dataclasses import dataclass
-
-from shop.apps import write
+from pathlib import Path
 
 
 @dataclass
@@ -11,4 +10,4 @@ class Order:
 
 
 def confirm(order: Order) -> None:
-    write("orders.txt", str(order.number))
+    Path("orders.txt").write_text(str(order.number))

@@ -13,7 +13,7 @@ from django.test import Client
 
 from crawler import results, start
 from crawler.accounts.models import AuditEntry
-from crawler.models import Crawl
+from crawler.models import Crawl, Delivery
 from shop.tasks import Order, confirm
 
 
@@ -22,9 +22,9 @@ def visit(site: str) -> dict[str, Any]:
     crawl = start(site, allow_private=True)
     wait_until(lambda: is_over(crawl))
     found = {"state": crawl.state, "pages": [page["url"] for page in results(crawl)]}
-    wait_until(lambda: all(Path(file).exists() for file in ("pages.txt", "crawls.txt", "orders.txt")))
-    heard = {file: Path(file).read_text().split() for file in ("pages.txt", "crawls.txt", "orders.txt")}
-    return {**found, **heard, "id": str(crawl.id), **as_a_user(site)}
+    wait_until(Path("orders.txt").exists)
+    wait_until(lambda: not Delivery.objects.filter(state=Delivery.PENDING).exists())
+    return {**found, "orders": Path("orders.txt").read_text(), "id": str(crawl.id), **as_a_user(site)}
 
 
 def as_a_user(site: str) -> dict[str, Any]:
@@ -43,9 +43,7 @@ def as_a_user(site: str) -> dict[str, Any]:
         "statuses": {below: browser.get(f"{sent.headers['Location']}{below}").status_code for below in BELOW},
         "of_the_api": browser.get(f"/crawls/api/v1/crawls/{crawl.id}").json()["links"]["pages"],
         "unknown_page": browser.get("/nothing").content.decode(),
-        "actors": list(
-            AuditEntry.objects.filter(act="crawl.started").order_by("at").values_list("actor", flat=True)
-        ),
+        "actors": list(AuditEntry.objects.filter(act="crawl.started").order_by("at").values_list("actor", flat=True)),
     }
 
 

@@ -1,3 +1,0 @@
-INSTALLED_APPS += ["django_rq", "shop", "crawler"]  # noqa: F821  # these lines are appended to the project's settings
-TEMPLATES[0]["DIRS"] = [BASE_DIR / "templates"]  # noqa: F821
-CRAWLER_BASE_TEMPLATE = "shop.html"
