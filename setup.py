@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say of a build: the commit is recorded in the package, in the wheel and the sdist."""
+"""What pyproject.toml cannot say of a build: wheel and sdist record the commit, and the wheel has a man page."""
 
 import sys
 from pathlib import Path
@@ -10,6 +10,7 @@ from setuptools.command.sdist import sdist
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
+from crawler.launch import man  # noqa: E402  (the package that is built)
 from crawler.version import RECORD, commit_of  # noqa: E402  (the package that is built)
 
 
@@ -35,4 +36,15 @@ class BuildSource(sdist):
         record_commit(Path(base_dir, "crawler"))
 
 
-setup(cmdclass={"build_py": BuildModules, "sdist": BuildSource})
+def man_page() -> str:
+    """The file, relative to this folder as setuptools wants it."""
+    file = Path("build", "site-crawler.1")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"{man.page(man.day_of_build())}\n", encoding="utf-8")
+    return str(file)
+
+
+setup(
+    cmdclass={"build_py": BuildModules, "sdist": BuildSource},
+    data_files=[("share/man/man1", [man_page()])],
+)

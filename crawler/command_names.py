@@ -11,10 +11,10 @@ from crawler.home import is_clone
 
 PROGRAM = "site-crawler"
 OF_DJANGO = {
-    "migrate": "creates or updates the tables",
-    "createsuperuser": "creates an account that may do everything",
-    "changepassword": "changes the password of an account",
-    "check": "looks for settings that cannot work",
+    "migrate": "Create or update the tables",
+    "createsuperuser": "Create an account that may do everything",
+    "changepassword": "Change the password of an account",
+    "check": "Look for settings that cannot work",
 }
 OF_OPERATORS = {
     *OF_DJANGO,
@@ -32,7 +32,12 @@ _NAMED = re.compile(
 
 def as_typed(text: str, root: Path = _ROOT) -> str:
     """A text with the commands that it names as they are typed here. `root`: the folder that holds the package."""
-    return text if is_clone(root) else _NAMED.sub(_installed, text)
+    return text if is_clone(root) else as_installed(text)
+
+
+def as_installed(text: str) -> str:
+    """A text with the commands that it names as they are typed where pip has installed them."""
+    return _NAMED.sub(_installed, text)
 
 
 def _installed(named: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ procfile       the Procfile's commands, in a clone and where pip installed the p
 crawl, up      the two commands
 manage         Django's command line with our commands
 site_crawler   the command that pip installs: all of these
+completion     what shells need to complete its words; `man` is its man page
 worker         `bin/worker`: RQ's worker with the settings of `.env`
 web_worker     gunicorn's worker, with deadlines for what clients send
 rq_dashboard   RQ's dashboard on loopback, behind a password

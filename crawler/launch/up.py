@@ -25,6 +25,7 @@ from crawler.launch.embedded_redis import RedisServer
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import apply_migrations, ensure_redis
 from crawler.launch.supervisor import AUTO, WORKER, Processes, WorkerRange
+from crawler.management.parsers import new_parser
 from crawler.running import announced, settings_of_workers
 from crawler.settings.environment import ROOT, given_redis_url, kept_secret
 
@@ -34,7 +35,7 @@ STARTUP_TIMEOUT_S = 60.0  # until the web server first answers
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     stop = StopSignal()
     try:
         run(options, stop)
@@ -76,20 +77,31 @@ def run(options: Namespace, stop: StopSignal) -> None:
         print("Stopping ...", flush=True)
 
 
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        prog=as_typed("bin/up"),
-        allow_abbrev=False,
-        description="Start the crawler on this machine: Redis unless REDIS_URL names one, the web server, workers, the "
-        "clock and RQ's dashboard. Prints the address and a one-time login link. Ctrl-C stops all of it.",
-    )
+DESCRIPTION = """\
+Start the crawler on this machine: Redis unless REDIS_URL names one, the web server, workers, the clock and
+RQ's dashboard. It prints the address and a one-time login link. Ctrl-C stops all of it."""
+
+EPILOG = """\
+examples:
+  bin/up
+  bin/up --port 8080 --workers 0-8
+
+exit codes:
+  1    a service is down, or a process did not start
+  2    invalid arguments, or a port is in use
+  130  stopped by Ctrl-C (143 by SIGTERM)
+"""
+
+
+def parser() -> ArgumentParser:
+    parser = new_parser("bin/up", DESCRIPTION, EPILOG)
     parser.add_argument("--port", type=_port, default=8000, metavar="N", help="port of the web server (default: 8000)")
     parser.add_argument(
         "--workers",
         type=WorkerRange.parse,
         default=AUTO,
         metavar="N|A-B|auto",
-        help="number of workers; a range: as many of it as are useful; auto: 1 to the number of cores (default: auto)",
+        help="how many, or a range of useful ones; auto: 1 to the number of cores (default)",
     )
     parser.add_argument(
         "--dashboard-port", type=_port, metavar="N", help=f"port of RQ's dashboard (default: {DASHBOARD_PORT})"

@@ -12,10 +12,10 @@ from typing import NoReturn
 import django
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler.command_names import as_typed
 from crawler.core.errors import CrawlerError
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.core.protocol.lanes import FETCH, Lane, lanes
+from crawler.management.parsers import new_parser
 from crawler.redis_client import CONNECTION_CLASS
 from crawler.settings import environment
 
@@ -23,13 +23,24 @@ WORKER = "crawler.worker.Worker"
 NAMED_BY_HONCHO = "HONCHO_PROCESS_NAME"  # honcho sets it for each of its processes
 
 EPILOG = """\
+examples:
+  bin/worker
+  bin/worker -n 4
+  bin/worker --burst
+
 Further arguments are passed to RQ, such as --burst or --max-jobs 100; `rq worker --help` and, with -n,
 `rq worker-pool --help` list them. Waits for Redis and the database (CRAWLER_STARTUP_TIMEOUT), then executes RQ's
-program in this process, so that RQ receives the signals."""
+program in this process, so that RQ receives the signals.
+
+exit codes:
+  0    stopped by a signal, or with --burst: no job is left
+  1    invalid settings, or a kind of worker that cannot run here
+  2    invalid arguments
+"""
 
 
 def main(arguments: list[str]) -> NoReturn:
-    options, further = _parser().parse_known_args(arguments)
+    options, further = parser().parse_known_args(arguments)
     lane = next((lane for lane in lanes()[1:] if getattr(options, lane.queue)), FETCH)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings.development")
     try:
@@ -62,13 +73,8 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     return {**grace, **given, "REDIS_URL": url, "RQ_REDIS_URL": url, "RQ_CONNECTION_CLASS": CONNECTION_CLASS}
 
 
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        prog=as_typed("bin/worker"),
-        allow_abbrev=False,
-        description="Fetch pages and manage crawls until stopped.",
-        epilog=EPILOG,
-    )
+def parser() -> ArgumentParser:
+    parser = new_parser("bin/worker", "Fetch pages and manage crawls until stopped.", EPILOG)
     parser.add_argument(
         "-n", dest="workers", type=_count, default=1, metavar="N", help="number of workers, in one pool (default: 1)"
     )

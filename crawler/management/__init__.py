@@ -3,7 +3,8 @@
 base           base classes of the commands: errors, exit codes, output
 crawls         crawls named by ID, beginning of an ID, site or @last
 numbers        numbers, sizes and times as types of argparse
-usage          the parser of bin/crawl without Django: help, version, wrong arguments
+parsers        the parsers of all commands without Django: help, version, completion, one-line errors
+usage          wrong arguments of bin/crawl, before anything is installed
 crawl_options  the arguments of `crawl`, and the options made from them
 inputs         credentials and rules files from the command line
 list_input     a list of URLs from a file

@@ -11,7 +11,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
-from textwrap import dedent
+from inspect import cleandoc
 from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
@@ -31,7 +31,7 @@ from crawler.exports.file import Piece
 from crawler.frontier.autoscalers import has_autoscaler
 from crawler.management.crawls import add_crawl, crawl_of
 from crawler.management.display import table_of
-from crawler.management.usage import use_one_line_errors
+from crawler.management.parsers import use_one_line_errors
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from crawler.reports.cause_text import remedy, shortage_text
@@ -106,9 +106,9 @@ class CrawlerCommand(BaseCommand):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        about, _, behind = (cls.__doc__ or "").partition("\n\n")
+        about, _, behind = cleandoc(cls.__doc__ or "").partition("\n\n")
         cls.help = cls.__dict__.get("help", about)
-        cls.examples = cls.__dict__.get("examples", dedent(behind))
+        cls.examples = cls.__dict__.get("examples", behind)
 
     def get_version(self) -> str:
         """This project's, not Django's."""

@@ -86,11 +86,11 @@ def add_changeable(parser: ArgumentParser) -> None:
         else:
             _add_option(parser, option)
     add_changeable_secrets(parser)
-    _add_notices(parser)
     names = [option.flag.removeprefix("--") for option in options if not isinstance(option.kind, Switch)]
     parser.add_argument(
         "--without", action="append", default=[], choices=[*names, "notify"], metavar="OPTION", help="no longer: any *"
     )
+    _add_notices(parser)
     parser.set_defaults(**dict.fromkeys([option.argument for option in options if option.argument], None))
     parser.set_defaults(notify=None, notify_on=None)
 

@@ -1,96 +1,39 @@
 """Whether the arguments of `bin/crawl` can be used, its help and its version: with the standard library alone, because
-they are needed before anything is installed, and faster than Django is imported.
-
-crawl_arguments.json has the arguments of `crawl_options`; it is written by `python -m tests.argument_table`.
-"""
+they are needed before anything is installed, and faster than Django is imported."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import sys
-from argparse import (
-    SUPPRESS,
-    Action,
-    ArgumentParser,
-    BooleanOptionalAction,
-    Namespace,
-    RawDescriptionHelpFormatter,
-    _ActionsContainer,
-)
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
-from crawler import version
 from crawler.command_names import as_typed
 from crawler.core.errors import BadInput
 from crawler.core.urls.typed import with_scheme
 from crawler.exports.file import check_writable, format_by_name
 from crawler.home import home_of
-from crawler.management import numbers
+from crawler.management import parsers
 
-TABLE = Path(__file__).with_name("crawl_arguments.json")
-BAD_USAGE = 2
 GOES_ON = 75  # the exit code of this program if the arguments can be used: neither 0 (help, version) nor an error's
 
 
 def parse(arguments: Sequence[str]) -> Namespace:
     """The arguments of `bin/crawl`. Exits with 0 after --help or --version, with 2 if they cannot be used."""
-    table = json.loads(TABLE.read_text(encoding="utf-8"))
-    parser = _parser(table)
+    table = parsers.table()
+    parser = parsers.parser_of("crawl", "bin/crawl")
     typed = parser.parse_args(arguments)
     usual = {action.dest: action.default for action in parser._actions if action.dest in table["settled"]}
     try:
         check(vars(typed), usual, table["endings"])
     except BadInput as error:
         sys.stderr.write(as_typed(f"{error}\n"))
-        raise SystemExit(BAD_USAGE) from None
+        raise SystemExit(parsers.BAD_USAGE) from None
     return typed
-
-
-def _parser(table: Mapping[str, Any]) -> ArgumentParser:
-    parser = ArgumentParser(
-        prog=as_typed("bin/crawl"),
-        usage=as_typed(table["usage"]),
-        description=as_typed(table["description"]),
-        epilog=as_typed(table["epilog"]),
-        formatter_class=partial(RawDescriptionHelpFormatter, max_help_position=29),
-        allow_abbrev=False,
-    )
-    use_one_line_errors(parser)
-    parser.add_argument("--version", action=_Version, help="print the version")
-    for group in table["groups"]:
-        place: _ActionsContainer = parser.add_argument_group(group["title"]) if group["title"] else parser
-        for argument in group["arguments"]:
-            _add(place, dict(argument))
-    for hidden in table["hidden"]:  # Django's
-        parser.add_argument(*hidden["flags"], action=hidden["action"], help=SUPPRESS)
-    return parser
-
-
-class _Version(Action):
-    """Asks for the version, and Git for the commit, only when it is to be printed."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
-        super().__init__(option_strings, SUPPRESS, nargs=0, default=SUPPRESS, **more)
-
-    def __call__(self, parser: ArgumentParser, *_: Any) -> NoReturn:
-        sys.stdout.write(f"{version.described()}\n")
-        raise SystemExit(0)
-
-
-def _add(place: _ActionsContainer, argument: dict[str, Any]) -> None:
-    flags, type_name, default = argument.pop("flags"), argument.pop("type", None), argument.pop("default", None)
-    if type_name is not None:
-        argument["type"] = getattr(numbers, type_name)
-    if argument.get("action") == "boolean":
-        argument["action"] = BooleanOptionalAction
-    place.add_argument(*flags, **argument).default = default
 
 
 # What is wrong with arguments that argparse accepts.
@@ -163,32 +106,6 @@ def _check_url(typed: str, *, is_private_allowed: bool) -> None:
 
 _ROOT = Path(__file__).resolve().parents[2]
 ALLOW_PRIVATE = "To crawl it, add --allow-private."
-
-
-# Messages of argparse in one line, which name the option that was probably meant.
-
-
-def use_one_line_errors(parser: ArgumentParser) -> None:
-    """Print argument errors in one line, without the usage before it."""
-
-    def one_line(message: str) -> NoReturn:
-        line = _suggestion(parser, message) or f"{message[:1].upper()}{message[1:]}"
-        sys.stderr.write(f"{line} (see {parser.prog.strip()} --help)\n")
-        raise SystemExit(BAD_USAGE)
-
-    parser.error = one_line  # type: ignore[method-assign]  # Django creates some of the parsers
-
-
-def _suggestion(parser: ArgumentParser, message: str) -> str:
-    """For an option that there is not: the one that was probably meant."""
-    found = re.match(r"unrecognized arguments: .*?(?<!\S)(--[^\s=]+)", message)
-    if found is None:
-        return ""
-    from difflib import get_close_matches  # seldom needed, and slow to import
-
-    known = [flag for flag in parser._option_string_actions if flag.startswith("--")]
-    near = get_close_matches(found[1], known, n=1, cutoff=0.7)
-    return f"There is no option {found[1]}. Did you mean {near[0]}?" if near else f"There is no option {found[1]}"
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_the_options_of_a_command(name: str, golden: SnapshotAssertion) -> None:
 
 @pytest.mark.parametrize("name", ["up", "worker"])
 def test_the_options_of_a_script(name: str, golden: SnapshotAssertion) -> None:
-    assert _described({"up": up, "worker": worker}[name]._parser()) == golden
+    assert _described({"up": up, "worker": worker}[name].parser()) == golden
 
 
 @pytest.mark.django_db

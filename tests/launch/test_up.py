@@ -176,7 +176,7 @@ def test_one_worker_is_started_at_once_and_may_be_followed_by_one_for_each_core(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Until the first one runs, the pages say that no worker does."""
-    workers = up_command._parser().parse_args([]).workers
+    workers = up_command.parser().parse_args([]).workers
     assert workers == WorkerRange(1, os.cpu_count() or 1)
     procfile = tmp_path / "Procfile"
     procfile.write_text("worker: echo I work\n")

@@ -118,7 +118,7 @@ def test_wrong_usage_ends_with_2(number: str, capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit) as ended:
         main(["-n", number])
     assert ended.value.code == 2
-    assert "argument -n" in capsys.readouterr().err
+    assert "Argument -n" in capsys.readouterr().err
 
 
 def test_under_honcho_which_kills_soon_its_pages_are_given_up_soon() -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import BaseCommand, load_command_class
 
 from crawler import version
-from crawler.management import usage
+from crawler.management import parsers, usage
 from tests.argument_table import table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,12 +25,12 @@ def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
 def refusal(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
     with pytest.raises(SystemExit) as ended:
         usage.parse(arguments)
-    assert ended.value.code == usage.BAD_USAGE
+    assert ended.value.code == parsers.BAD_USAGE
     return capsys.readouterr().err
 
 
 def test_the_table_has_the_arguments_of_the_command() -> None:
-    assert usage.TABLE.read_text(encoding="utf-8") == table(), "python -m tests.argument_table"
+    assert parsers.TABLE.read_text(encoding="utf-8") == table(), "python -m tests.argument_table"
 
 
 def test_what_is_typed_is_read_as_by_the_command() -> None:

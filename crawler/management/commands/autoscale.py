@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from crawler.core.errors import BadInput
+from crawler.management.base import CrawlerCommand
+from crawler.management.numbers import whole
 
 PROGRAM = "crawler.launch.autoscale"
 
 
-class Command(BaseCommand):
-    """Keep as many workers running on this machine as `manage.py scale` says are useful, until stopped. One that is no
-    longer needed finishes the pages it has begun; one that is killed is replaced."""
+class Command(CrawlerCommand):
+    """Start workers on this machine while they are useful, and stop them again: as many as `manage.py scale` says. One
+    that is no longer needed finishes the pages it has begun; one that is killed is replaced.
 
-    help = __doc__
+    examples:
+      python manage.py autoscale
+      python manage.py autoscale --min 1 --max 8
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--min", type=int, default=0, help="workers that are always there (default: 0)")
-        parser.add_argument("--max", type=int, default=None, help="workers at most (default: the number of cores)")
+    exit codes:
+      2    invalid range
+      130  interrupted by Ctrl-C (143 by SIGTERM)
+    """
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--min", type=whole, default=0, metavar="N", help="workers that always run (default: 0)")
+        parser.add_argument("--max", type=whole, metavar="N", help="workers at most (default: the number of cores)")
+
+    def perform(self, options: dict[str, Any]) -> int:
         least, most = options["min"], options["max"] or os.cpu_count() or 1
         if not 0 <= least <= most:
-            raise CommandError(f"--min must be from 0 to --max ({most}), not {least}.")
+            raise BadInput("min", f"--min must be from 0 to --max ({most}), not {least}.")
         os.execv(sys.executable, [sys.executable, "-m", PROGRAM, f"{least}-{most}"])  # noqa: S606 (ourselves)

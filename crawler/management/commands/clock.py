@@ -12,7 +12,6 @@ import threading
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
 from redis import RedisError
@@ -23,6 +22,7 @@ from crawler.core.errors import CrawlerError, first_line
 from crawler.crawls import delete
 from crawler.crawls.reconcile import reconcile
 from crawler.crawls.schedules import run_due
+from crawler.management.base import CrawlerCommand
 from crawler.queueing import alive
 from crawler.queueing.startup import wait_or_go_on
 from crawler.storage import response_cache
@@ -34,13 +34,20 @@ LOG_INTERVAL_S = 60.0  # seconds between two log lines about the same outage
 log = logging.getLogger(__name__)
 
 
-class Command(BaseCommand):
-    """Check the running crawls and the schedules once a second, until stopped."""
+class Command(CrawlerCommand):
+    """Check the running crawls and the schedules once a second, until stopped.
 
-    help = __doc__
-    requires_system_checks: list[str] = []  # the clock must survive an outage of the database
+    examples:
+      python manage.py clock
+
+    One clock serves an installation; bin/up starts it.
+
+    exit codes:
+      0    stopped by Ctrl-C or SIGTERM
+    """
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """It reports outages itself, to the log, and survives them."""
         wait_or_go_on("The clock begins")
         end = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -22,7 +22,7 @@ from crawler.reports.comparison import (
 
 
 class Command(CrawlerCommand):
-    """Show how many pages are new, gone or changed between two crawls, or list the pages of one kind of change.
+    """Compare two crawls of a site: how many pages are new, gone or changed, or the pages of one kind of change.
 
     examples:
       python manage.py compare EARLIER LATER

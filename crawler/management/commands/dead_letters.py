@@ -23,12 +23,17 @@ class Command(CrawlerCommand):
       python manage.py dead-letters 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json | head -1
 
     `manage.py retry-failed` takes the same arguments and retries them.
+
+    exit codes:
+      0    they are on stdout, or there are none
+      1    the database is down
+      2    invalid arguments, or there is no such crawl
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_filters(parser)
         parser.add_argument("--counts", action="store_true", help="print how many there are of each outcome")
         parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+        add_filters(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
         chosen = chosen_of(options)

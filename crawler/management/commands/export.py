@@ -21,12 +21,18 @@ examples:
 
 formats:
 """ + "".join(f"  {key:<15}{made.about}\n" for key, made in FORMATS.items())
+EXIT_CODES = """
+exit codes:
+  0    it is written
+  1    the file cannot be written, the crawl has too many pages for the format, or the database is down
+  2    invalid arguments, or there is no such crawl
+"""
 
 
 class Command(CrawlerCommand):
-    """Write the pages of a crawl, open ones included, or its links, in one of several formats."""
+    """Write the pages or links of a crawl to a file or to stdout. Open pages are included."""
 
-    examples = EXAMPLES
+    examples = EXAMPLES + EXIT_CODES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)

@@ -12,8 +12,15 @@ from crawler.reports import text
 class Command(CrawlerCommand):
     """Wake running crawls without activity, and deliver notices that are due.
 
+    examples:
+      python manage.py reconcile
+
     Every job, web page and waiting command does this anyway. The command is for cron and may be run
     at any time.
+
+    exit codes:
+      0    done
+      1    a service is down
     """
 
     def perform(self, options: dict[str, Any]) -> int:

@@ -16,7 +16,7 @@ from crawler.reports.traps import TrapReport
 
 
 class Command(CrawlerCommand):
-    """List the crawler traps that a crawl found, or release them so that their pages are crawled.
+    """List the crawler traps that a crawl found, or release them: their pages are crawled then.
 
     examples:
       python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5

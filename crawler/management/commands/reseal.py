@@ -23,6 +23,9 @@ Row = Crawl | Schedule | Channel | Delivery | WebhookSecret
 class Command(CrawlerCommand):
     """Re-encrypt credentials and secret addresses with the current SECRET_KEY.
 
+    examples:
+      python manage.py reseal
+
     To change SECRET_KEY: set SECRET_KEY to the new one and SECRET_KEY_FALLBACKS to the old one, restart
     all processes, run this command, and remove the old one from SECRET_KEY_FALLBACKS.
 

@@ -36,7 +36,6 @@ class Command(CrawlerCommand):
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_filters(parser)
         parser.add_argument("--all", action="store_true", help="all dead letters of all crawls")
         parser.add_argument(
             "--page",
@@ -45,6 +44,7 @@ class Command(CrawlerCommand):
             metavar="URL",
             help="only this page of the crawl, by its URL or its number in the list (repeatable)",
         )
+        add_filters(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
         chosen, pages = chosen_of(options), options["page"]

@@ -16,7 +16,7 @@ from crawler.management import display
 from crawler.management.base import CrawlerCommand, Exit
 from crawler.management.crawl_options import add_settled, chosen
 from crawler.management.inputs import credentials_of
-from crawler.management.usage import use_one_line_errors
+from crawler.management.parsers import use_one_line_errors
 from crawler.models import Schedule
 from crawler.reports.text import Reply
 

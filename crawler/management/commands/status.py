@@ -25,6 +25,11 @@ class Command(CrawlerCommand):
     examples:
       python manage.py status
       python manage.py status 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
+
+    exit codes:
+      0    printed
+      1    the database is down
+      2    there is no such crawl
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:

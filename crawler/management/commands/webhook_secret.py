@@ -6,31 +6,38 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
 
-from crawler.accounts import audit
 from crawler.accounts.login_links import account_named
 from crawler.core.errors import CrawlerError
+from crawler.management.base import CrawlerCommand, Exit, ExitWith
 from crawler.notices.webhook_secrets import make_secret
 
 
-class Command(BaseCommand):
-    """Make the secret that signs the webhooks at an address, and print it once. A secret that the address has is
-    replaced: for a day both sign."""
+class Command(CrawlerCommand):
+    """Make the secret that signs the webhooks at an address, and print it once. It replaces a secret that the address
+    has: for a day both sign.
 
-    help = __doc__
+    examples:
+      python manage.py webhook-secret https://example.com/hook
+      python manage.py webhook-secret https://example.com/hook --user ann
+
+    exit codes:
+      0    the secret is on stdout
+      1    there is no such active account, or a service is down
+      2    invalid address; nothing was changed
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("address", metavar="URL", help="the webhook, as in --notify-webhook")
         parser.add_argument("--user", default="", metavar="NAME", help="whose crawls; default: those without an owner")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> int:
         try:
-            with audit.by_command():
-                owner: User | None = account_named(options["user"]) if options["user"] else None
-                made = make_secret(owner.pk if owner is not None else None, options["address"])
+            owner: User | None = account_named(options["user"]) if options["user"] else None
         except CrawlerError as error:
-            raise CommandError(str(error)) from None
+            raise ExitWith(Exit.NOT_DONE, str(error)) from None
+        made = make_secret(owner.pk if owner is not None else None, options["address"])
         if made.previous_until is not None:
-            self.stderr.write(f"The secret before signs too until {made.previous_until:%Y-%m-%d %H:%M} UTC.")
-        self.stdout.write(made.secret)
+            self.say(f"The secret before signs too until {made.previous_until:%Y-%m-%d %H:%M} UTC.")
+        self.print(f"{made.secret}\n")
+        return Exit.DONE
