@@ -5,6 +5,7 @@ pyproject.toml has the versions, docs/deployment.md this table.
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import msgspec
 from crawler.home import NAME, is_clone
 
 _ROOT = Path(__file__).resolve().parents[1]
+_ENVIRONMENT = Path(sys.prefix)
 
 
 class Extra(msgspec.Struct, frozen=True):
@@ -36,12 +38,24 @@ class Extra(msgspec.Struct, frozen=True):
             return ""
         return f"{self.purpose} {self.packages[0].partition('[')[0]}, which is not installed: {self.install_line()}"
 
-    def install_line(self, root: Path = _ROOT) -> str:
-        """`root`: the folder that holds the package."""
+    def install_line(self, root: Path = _ROOT, environment: Path = _ENVIRONMENT) -> str:
+        """What to type. `root`: the folder that holds the package; `environment`: that of this Python."""
         if not is_clone(root):
-            return f'pip install "{NAME}[{self.name}]"'
+            return _installer(environment).format(f"{NAME}[{self.name}]")
         package = f'"{self.packages[0]}"' if "[" in self.packages[0] else self.packages[0]
         return f"pip install -r {self.pinned_in}" if self.pinned_in else f"pip install {package}"
+
+
+def _installer(environment: Path) -> str:
+    """How to install a package there, with {} in its place."""
+    found = next((line for file, line in _INSTALLERS.items() if (environment / file).is_file()), "")
+    if not found and environment.parent.name.startswith("archive-v"):  # of uvx, in its cache
+        return 'uvx --from "{}" site-crawler'
+    return found or 'pip install "{}"'
+
+
+_INSTALLERS = {"pipx_metadata.json": 'pipx install --force "{}"', "uv-receipt.toml": 'uv tool install "{}"'}
+"""A file that a program leaves in the environments it makes -> what to type."""
 
 
 PARQUET = Extra("parquet", "Parquet files need", ("pyarrow",), ("pyarrow",))
@@ -54,8 +68,14 @@ BROWSER = Extra(
     "browser", "Rendering pages in a browser needs", ("playwright",), ("playwright",), "requirements-browser.txt"
 )
 SCRAPY = Extra("scrapy", "The engine Scrapy needs", ("scrapy",), ("scrapy",), "requirements-scrapy.txt")
-S3 = Extra("s3", "Content in a bucket needs", ("django-storages[s3]",), ("storages", "boto3"), "requirements-s3.txt")
-POSTGRES = Extra("postgres", "PostgreSQL needs", ("psycopg[binary]",), ("psycopg",), "")
+S3 = Extra(
+    "s3",
+    "Content in a bucket (CRAWLER_CONTENT_STORAGE) needs",
+    ("django-storages[s3]",),
+    ("storages", "boto3"),
+    "requirements-s3.txt",
+)
+POSTGRES = Extra("postgres", "PostgreSQL (DATABASE_URL) needs", ("psycopg[binary]",), ("psycopg",), "")
 AUTH = Extra(
     "auth",
     "A second factor and single sign-on (CRAWLER_ALLAUTH) need",

@@ -7,8 +7,8 @@ import pytest
 
 from crawler.settings.environment import ROOT
 
-WEB = ["crawler.admin", "crawler.web", "crawler.api", "ninja", "pydantic", "prometheus_client"]
-FILES = ["yaml", "openpyxl", "pyarrow", "rich", "pythonjsonlogger", "croniter"]
+WEB = ["crawler.admin", "crawler.web", "crawler.api", "ninja", "pydantic"]
+FILES = ["yaml", "openpyxl", "pyarrow", "croniter"]
 HTML = ["bs4", "html_to_markdown", "markdownify"]
 HTTP = ["requests", "urllib3", "httptools", "warcio", "brotli"]
 MIGRATIONS = ["django.db.migrations.executor", "django.db.migrations.autodetector"]

@@ -205,7 +205,7 @@ def database(default_file: Path) -> dict[str, Any]:
             "DATABASE_URL cannot be read. Examples: sqlite:////path/to/file, postgres://user:password@host/name."
         )
     if engine == POSTGRESQL and extras.POSTGRES.missing and find_spec("psycopg2") is None:
-        raise ImproperlyConfigured(f"DATABASE_URL names PostgreSQL. {extras.POSTGRES.missing}")
+        raise ImproperlyConfigured(extras.POSTGRES.missing)
     if engine == POSTGRESQL:
         options = {**LIBPQ_TIMEOUTS, **config.get("OPTIONS", {})}
         config["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled_by_transaction(options.pop("pool_mode", "session"))
@@ -281,7 +281,7 @@ def content_storage(default_folder: Path) -> dict[str, Any]:
         return {"BACKEND": FILES, "OPTIONS": {"location": place or str(default_folder), **private, **given}}
     if place.startswith("s3://"):
         if extras.S3.missing:
-            raise ImproperlyConfigured(f"CRAWLER_CONTENT_STORAGE names a bucket. {extras.S3.missing}")
+            raise ImproperlyConfigured(extras.S3.missing)
         bucket, _, prefix = place.removeprefix("s3://").partition("/")
         return {"BACKEND": S3, "OPTIONS": {"bucket_name": bucket, "location": prefix, "file_overwrite": False, **given}}
     if re.fullmatch(r"\w+(\.\w+)+", place):

@@ -45,6 +45,16 @@ print(len(admin.site._registry) > 0)
     assert (ended.stdout.splitlines()[-1], ended.returncode) == ("True", 0), ended.stderr
 
 
+@pytest.mark.parametrize("modules", ["crawler.settings.urls", "crawler.launch.forked_worker, crawler.fetcher.loop"])
+def test_nothing_of_an_extra_is_loaded_before_it_is_wanted(modules: str) -> None:
+    code = f"import sys, django; django.setup(); import {modules}; print(*sys.modules)"
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "crawler.settings.test"}
+    command = [sys.executable, "-c", code]
+    loaded = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    of_extras = {name for extra in EXTRAS for name in extra.modules}
+    assert of_extras & set(loaded.split()) <= {"lxml"}  # which BeautifulSoup loads where it is
+
+
 def test_rqs_dashboard_says_what_to_install_when_it_is_started() -> None:
     code = "import runpy\nrunpy.run_module('crawler.launch.rq_dashboard', run_name='__main__')\n"
     ended = without_extras(code)

@@ -46,6 +46,24 @@ def test_where_pip_installed_the_crawler_it_is_added_by_its_name(extra: Extra, t
     assert extra.install_line(tmp_path) == f'pip install "site-crawler[{extra.name}]"'
 
 
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("pipx_metadata.json", 'pipx install --force "site-crawler[xlsx]"'),
+        ("uv-receipt.toml", 'uv tool install "site-crawler[xlsx]"'),
+        ("pyvenv.cfg", 'pip install "site-crawler[xlsx]"'),
+    ],
+)
+def test_it_is_added_by_the_program_that_made_the_environment(file: str, line: str, tmp_path: Path) -> None:
+    (tmp_path / file).touch()
+    assert extras.XLSX.install_line(tmp_path, tmp_path) == line
+
+
+def test_uvx_is_given_it_in_the_next_call(tmp_path: Path) -> None:
+    line = extras.XLSX.install_line(tmp_path, tmp_path / "archive-v0" / "rYGAVFsuIzZ4nt8Z")
+    assert line == 'uvx --from "site-crawler[xlsx]" site-crawler'
+
+
 @each_extra
 def test_a_clone_has_it_pinned_in_the_file_that_is_named(extra: Extra) -> None:
     named_file = re.fullmatch(r"pip install (?:-r (?P<file>\S+)|(?P<package>\S+))", extra.install_line())

@@ -1,10 +1,13 @@
 """What pip installs: it has one top-level name, crawls and serves from an empty environment, and leaves data alone."""
 
+import json
 import subprocess
 import sys
 import venv
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
+from urllib.request import urlopen
 from zipfile import ZipFile
 
 import pytest
@@ -14,6 +17,16 @@ from tests.site import Site, page
 from tests.stack import ROOT
 
 pytestmark = pytest.mark.long
+
+
+MAX_DISTRIBUTIONS, MAX_BYTES = 45, 150_000_000
+OF_AN_EMPTY_ENVIRONMENT = {"pip", "setuptools"}
+SIZES = """
+import json
+from importlib.metadata import distributions
+files = {found.name: [found.locate_file(file) for file in found.files or ()] for found in distributions()}
+print(json.dumps({name: sum(file.stat().st_size for file in all if file.exists()) for name, all in files.items()}))
+"""
 
 
 class Installed:
@@ -34,6 +47,11 @@ class Installed:
     @property
     def variables(self) -> dict[str, str]:
         return {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+
+    def sizes(self) -> dict[str, int]:
+        """The size in bytes of each distribution that came with the crawler, itself among them."""
+        found: dict[str, int] = json.loads(self.run("python", "-c", SIZES).stdout)
+        return {name: size for name, size in found.items() if name not in OF_AN_EMPTY_ENVIRONMENT}
 
     def files(self) -> set[str]:
         """What is in the environment, other than what pip brings and Python compiles."""
@@ -83,23 +101,42 @@ def test_it_crawls_with_nothing_running_and_keeps_data_in_the_folder_of_the_user
 
 
 def test_the_web_pages_are_served(installed: Installed) -> None:
-    ports = [str(free_port()), str(free_port())]
-    command = [
-        str(installed.environment / "bin" / "site-crawler"),
-        "up",
-        "--port",
-        ports[0],
-        "--dashboard-port",
-        ports[1],
-    ]
+    port = free_port()
+    command = [str(installed.environment / "bin" / "site-crawler"), "up", "--port", str(port)]
     with subprocess.Popen(command, cwd="/", env=installed.variables, stdout=subprocess.PIPE, text=True) as up:
         try:
             assert up.stdout
-            assert any("Ctrl-C stops all of it" in line for line in up.stdout)
+            said = list(takewhile(lambda line: "Ctrl-C stops all of it" not in line, up.stdout))
+            assert any('not installed (pip install "site-crawler[dashboard]")' in line for line in said)
+            with urlopen(f"http://127.0.0.1:{port}/", timeout=10) as page:
+                assert "Log in" in page.read().decode()
         finally:
             up.terminate()
             up.communicate(timeout=60)
     assert up.returncode == 143
+
+
+def test_the_base_is_small_and_an_extra_adds_what_it_is_for(wheel: Path, site: Site, tmp_path: Path) -> None:
+    installed = Installed(tmp_path, wheel)
+    sizes = installed.sizes()
+    assert len(sizes) <= MAX_DISTRIBUTIONS, sorted(sizes)
+    assert sum(sizes.values()) <= MAX_BYTES, sizes
+    assert installed.run("site-crawler", "admin", "check", "--fail-level", "WARNING").stderr == ""
+
+    file = installed.home / "pages.parquet"
+    crawl = ["site-crawler", "crawl", f"{site.url}/", "--allow-private", "--workers", "1", "--export", str(file)]
+    refused = installed.run(*crawl, check=False)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        'Parquet files need pyarrow, which is not installed: pip install "site-crawler[parquet]"\n'
+    )
+    assert "There are no crawls yet" in installed.run("site-crawler", "list").stdout
+    assert not site.requests
+
+    installed.run("pip", "install", "--quiet", f"{wheel}[parquet]")
+    assert installed.sizes().keys() - sizes.keys() == {"pyarrow"}
+    installed.run(*crawl)
+    assert file.read_bytes()[:4] == b"PAR1"
 
 
 def test_pip_removes_all_of_it_but_the_data(wheel: Path, tmp_path: Path) -> None:
