@@ -20,7 +20,7 @@ from crawler.capabilities.hooks import subscribers
 from crawler.core.politeness import handover
 from crawler.crawls import reconcile
 from crawler.fetcher import loop, result_buffer, session, work_stealing
-from crawler.frontier import results
+from crawler.frontier import results, seen_set
 from crawler.frontier.keys import NOTIFY_COMING, RECONCILED
 from crawler.manager import idle_poller
 from crawler.queueing import liveness, queues
@@ -100,6 +100,7 @@ def live_by(clock: GivenClock) -> None:
         (result_buffer, "FLUSH_INTERVAL_S", 600.0),  # the same
         (handover, "SLOW_RESPONSE_S", math.inf),  # the same
         (random, "random", lambda: 0.5),  # no jitter
+        (seen_set, "SHARD_COUNT", 64),  # to delete the usual number takes Redis 10 ms
     ]
     for owner, name, value in replaced:
         setattr(owner, name, value)

@@ -1,11 +1,9 @@
-"""How many workers would be useful: told of crawls that the real engine works on, and of a frontier in memory."""
+"""How many workers would be useful: told of crawls that the real engine works on, and of values in Redis."""
 
 import math
 import time
-from collections.abc import Iterator
 from typing import Any
 
-import fakeredis
 import pytest
 from redis import Redis
 from rq import Queue, SimpleWorker
@@ -41,13 +39,11 @@ FIRST, SECOND = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000
 
 
 @pytest.fixture
-def twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Redis]:
-    """A Redis in memory, as the connection of this process."""
-    with fakeredis.FakeRedis() as redis:
-        monkeypatch.setattr(queues, "connection", lambda: redis)
-        monkeypatch.setattr(scale, "worker_count", lambda queue=queues.FETCH: 0)
-        monkeypatch.setattr(clock, "epoch_seconds", time.time)
-        yield redis
+def redis(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Redis:
+    """Without workers, and with the clock of this process."""
+    monkeypatch.setattr(scale, "worker_count", lambda queue=queues.FETCH: 0)
+    monkeypatch.setattr(clock, "epoch_seconds", time.time)
+    return real_redis
 
 
 def known(redis: Redis, host: str, **fields: str | float) -> None:
@@ -72,120 +68,120 @@ def found(**options: object) -> Scale:
 # With values in Redis.
 
 
-def test_one_host_uses_the_connections_of_its_crawl(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 1_000, SLOW)
+def test_one_host_uses_the_connections_of_its_crawl(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 1_000, SLOW)
     assert found(concurrency=16).total.connections == 16
     assert found(concurrency=4).total.connections == 4
     assert found(concurrency=4).wanted == 1
 
 
-def test_a_delay_of_the_crawl_leaves_one_connection_and_one_worker(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 5_000, SLOW)
+def test_a_delay_of_the_crawl_leaves_one_connection_and_one_worker(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 5_000, SLOW)
     polite = found(concurrency=16, delay=2.0)
     assert (polite.total.connections, polite.total.pages_per_s, polite.wanted) == (1, 0.5, 1)
 
 
-def test_a_crawl_delay_counts_if_the_crawl_obeys_it(twin: Redis) -> None:
-    known(twin, SLOW, crawl_delay=10)
-    put(twin, 5_000, SLOW)
+def test_a_crawl_delay_counts_if_the_crawl_obeys_it(redis: Redis) -> None:
+    known(redis, SLOW, crawl_delay=10)
+    put(redis, 5_000, SLOW)
     assert found().total.pages_per_s == pytest.approx(0.1)
     assert found(obey_robots=False).total.pages_per_s > 1
 
 
-def test_only_suspects_are_requested_one_at_a_time(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 40, f"{SLOW}|16")
+def test_only_suspects_are_requested_one_at_a_time(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 40, f"{SLOW}|16")
     assert found(concurrency=16).total.connections == 1
 
 
-def test_after_a_stop_one_page_is_requested_alone(twin: Redis) -> None:
-    known(twin, SLOW, until=time.time() - 1, stops=1)
-    put(twin, 1_000, SLOW)
+def test_after_a_stop_one_page_is_requested_alone(redis: Redis) -> None:
+    known(redis, SLOW, until=time.time() - 1, stops=1)
+    put(redis, 1_000, SLOW)
     assert found(concurrency=16).total.connections == 1
 
 
-def test_a_host_that_responds_no_more_gets_one_connection(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 1_000, SLOW)
-    Frontier(twin, FIRST).unresponsive_hosts.record_failure(SLOW, Outcome.TIMEOUT, time.time())
+def test_a_host_that_responds_no_more_gets_one_connection(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 1_000, SLOW)
+    Frontier(redis, FIRST).unresponsive_hosts.record_failure(SLOW, Outcome.TIMEOUT, time.time())
     assert found(concurrency=16).total.connections == 1
 
 
-def test_only_the_connections_that_the_throttle_allows_are_of_use(twin: Redis) -> None:
-    known(twin, SLOW, seconds=4.0, limit=2)
-    put(twin, 1_000, SLOW)
+def test_only_the_connections_that_the_throttle_allows_are_of_use(redis: Redis) -> None:
+    known(redis, SLOW, seconds=4.0, limit=2)
+    put(redis, 1_000, SLOW)
     assert found(concurrency=16).total.connections == 2
     assert found(concurrency=16, throttle=False).total.connections == 16
 
 
-def test_the_throttle_counts_if_the_crawl_uses_it(twin: Redis) -> None:
-    known(twin, SLOW, delay=10)
-    put(twin, 1_000, SLOW)
+def test_the_throttle_counts_if_the_crawl_uses_it(redis: Redis) -> None:
+    known(redis, SLOW, delay=10)
+    put(redis, 1_000, SLOW)
     assert found().total.pages_per_s == pytest.approx(0.1, rel=0.01)
     assert found(throttle=False).total.pages_per_s > 1
 
 
-def test_a_host_of_two_crawls_counts_once(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 1_000, SLOW)
-    put(twin, 1_000, SLOW, SECOND)
+def test_a_host_of_two_crawls_counts_once(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 1_000, SLOW)
+    put(redis, 1_000, SLOW, SECOND)
     both = scale_of({FIRST: CrawlOptions(concurrency=16), SECOND: CrawlOptions(concurrency=8)})
     assert both.total.connections == 8  # the strictest counts
     assert [demand.connections for demand in both.by_crawl.values()] == [16, 8]
 
 
-def test_the_policy_of_another_crawl_at_work_counts(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 1_000, SLOW)
-    HostLimiter(twin, 30).take_slot(SLOW, f"{SECOND}:batch:0", HostPolicy(SECOND, 5.0, 2), time.time())
+def test_the_policy_of_another_crawl_at_work_counts(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 1_000, SLOW)
+    HostLimiter(redis, 30).take_slot(SLOW, f"{SECOND}:batch:0", HostPolicy(SECOND, 5.0, 2), time.time())
     assert found(concurrency=16).total.pages_per_s == pytest.approx(0.2)
 
 
-def test_the_fewest_connections_of_crawls_at_work_count(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 1_000, SLOW)
-    HostLimiter(twin, 30).take_slot(SLOW, f"{SECOND}:batch:0", HostPolicy(SECOND, 0.0, 2), time.time())
+def test_the_fewest_connections_of_crawls_at_work_count(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 1_000, SLOW)
+    HostLimiter(redis, 30).take_slot(SLOW, f"{SECOND}:batch:0", HostPolicy(SECOND, 0.0, 2), time.time())
     assert found(concurrency=16).total.connections == 2
 
 
-def test_connections_of_other_crawls_are_in_use(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 1, SLOW)
+def test_connections_of_other_crawls_are_in_use(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 1, SLOW)
     assert found(concurrency=16).total.connections == 1
     for number in range(3):
-        HostLimiter(twin, 30).take_slot(SLOW, f"{SECOND}:batch:{number}", HostPolicy(SECOND, 0.0, 8), time.time())
+        HostLimiter(redis, 30).take_slot(SLOW, f"{SECOND}:batch:{number}", HostPolicy(SECOND, 0.0, 8), time.time())
     assert found(concurrency=16).total.connections == 3
 
 
-def test_hosts_that_are_only_counted_are_like_those_that_are_read(twin: Redis) -> None:
+def test_hosts_that_are_only_counted_are_like_those_that_are_read(redis: Redis) -> None:
     hosts = MAX_LANES_PER_CRAWL + 10
     for place in range(hosts):
-        put(twin, 30, f"{place}.example")
-        known(twin, f"{place}.example", seconds=2.0)
+        put(redis, 30, f"{place}.example")
+        known(redis, f"{place}.example", seconds=2.0)
     usual, polite = found().total, found(delay=10.0).total
     assert usual.pages == 30 * hosts
     assert polite.pages_per_s == pytest.approx(0.1 * hosts)
 
 
 @pytest.mark.parametrize(("seconds", "wanted"), [(HORIZON_S - 10, 1), (HORIZON_S + 10, 0)])
-def test_a_stop_of_minutes_asks_for_no_worker_until_its_end_is_near(twin: Redis, seconds: float, wanted: int) -> None:
-    known(twin, SLOW, until=time.time() + seconds, stops=1)
-    put(twin, 1_000, SLOW)
+def test_a_stop_of_minutes_asks_for_no_worker_until_its_end_is_near(redis: Redis, seconds: float, wanted: int) -> None:
+    known(redis, SLOW, until=time.time() + seconds, stops=1)
+    put(redis, 1_000, SLOW)
     assert found().wanted == wanted
 
 
 @pytest.mark.parametrize(("ago", "wanted"), [(280, 1), (200, 0)])
-def test_a_delay_of_minutes_asks_for_one_when_it_ends_soon(twin: Redis, ago: float, wanted: int) -> None:
-    known(twin, SLOW, sent=time.time() - ago)
-    put(twin, 1_000, SLOW)
+def test_a_delay_of_minutes_asks_for_one_when_it_ends_soon(redis: Redis, ago: float, wanted: int) -> None:
+    known(redis, SLOW, sent=time.time() - ago)
+    put(redis, 1_000, SLOW)
     assert found(delay=300.0).wanted == wanted
 
 
-def test_pages_that_are_retried_later_ask_for_none(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 10, SLOW, in_seconds=HORIZON_S + 10)
+def test_pages_that_are_retried_later_ask_for_none(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 10, SLOW, in_seconds=HORIZON_S + 10)
     assert found().wanted == 0
 
 
@@ -194,29 +190,29 @@ def test_pages_that_are_retried_later_ask_for_none(twin: Redis) -> None:
     "hosts", [64, pytest.param(256, marks=pytest.mark.long), pytest.param(1_000, marks=pytest.mark.long)]
 )
 def test_slow_hosts_ask_for_as_many_workers_as_their_connections_fill(
-    twin: Redis, settings: Any, hosts: int, connections: int
+    redis: Redis, settings: Any, hosts: int, connections: int
 ) -> None:
     settings.CRAWLER_MAX_BATCHES = 1_000
     for place in range(hosts):
-        put(twin, 60, f"{place}.example")
-        known(twin, f"{place}.example", seconds=4.0)
+        put(redis, 60, f"{place}.example")
+        known(redis, f"{place}.example", seconds=4.0)
     assert found(concurrency=connections).wanted == math.ceil(hosts * connections / settings.CRAWLER_WORKER_CONNECTIONS)
 
 
-def test_hosts_that_are_only_counted_have_the_pages_that_are_left(twin: Redis) -> None:
-    ready_queue = Frontier(twin, FIRST).ready_queue
+def test_hosts_that_are_only_counted_have_the_pages_that_are_left(redis: Redis) -> None:
+    ready_queue = Frontier(redis, FIRST).ready_queue
     ready_queue.set_paces({f"{place}.example": Pace(8, 1) for place in range(MAX_LANES_PER_CRAWL + 100)})
     for place in range(MAX_LANES_PER_CRAWL + 100):
-        put(twin, 30 if place < MAX_LANES_PER_CRAWL else 1, f"{place}.example")
-        known(twin, f"{place}.example", seconds=4.0)
+        put(redis, 30 if place < MAX_LANES_PER_CRAWL else 1, f"{place}.example")
+        known(redis, f"{place}.example", seconds=4.0)
     ready_queue.size()  # as each refill does
     assert found(concurrency=4).total.connections == 4 * MAX_LANES_PER_CRAWL + 100
 
 
-def test_what_settings_allow_of_batches_counts(twin: Redis, settings: Any) -> None:
+def test_what_settings_allow_of_batches_counts(redis: Redis, settings: Any) -> None:
     for place in range(300):
-        put(twin, 30, f"{place}.example")
-        known(twin, f"{place}.example", seconds=2.0)
+        put(redis, 30, f"{place}.example")
+        known(redis, f"{place}.example", seconds=2.0)
     wanted = {}
     for allowed in ((8, 0), (128, 0), (8, 1), (128, 1)):  # it rises at once
         settings.CRAWLER_MAX_BATCHES, settings.CRAWLER_WORKER_BATCHES = allowed
@@ -224,20 +220,20 @@ def test_what_settings_allow_of_batches_counts(twin: Redis, settings: Any) -> No
     assert wanted == {(8, 0): 2, (128, 0): 5, (8, 1): 8, (128, 1): 38}  # 1,200 requests; of a batch 32 are under way
 
 
-def test_a_tick_or_a_notice_that_waits_asks_for_one(twin: Redis) -> None:
-    twin.rpush("rq:queue:crawl", "notify-1")
+def test_a_tick_or_a_notice_that_waits_asks_for_one(redis: Redis) -> None:
+    redis.rpush("rq:queue:crawl", "notify-1")
     assert scale_of({}).wanted == 1
 
 
-def test_an_idle_poller_asks_for_none(twin: Redis) -> None:
-    twin.rpush("rq:queue:crawl", "watch-1")
+def test_an_idle_poller_asks_for_none(redis: Redis) -> None:
+    redis.rpush("rq:queue:crawl", "watch-1")
     assert scale_of({}).wanted == 0
 
 
-def test_it_falls_late_whichever_process_is_asked(twin: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
-    twin.rpush("rq:queue:crawl", "notify-1")
+def test_it_falls_late_whichever_process_is_asked(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    redis.rpush("rq:queue:crawl", "notify-1")
     assert scale_of({}).wanted == 1
-    twin.delete("rq:queue:crawl")
+    redis.delete("rq:queue:crawl")
     begun = time.time()
     shown, reasons = [], []
     for seconds in (1, 60, 120, 122):
@@ -250,11 +246,11 @@ def test_it_falls_late_whichever_process_is_asked(twin: Redis, monkeypatch: pyte
     assert reasons[-1] == ["Nothing is due within 60 seconds."]
 
 
-def test_how_late_it_falls_is_a_setting(twin: Redis, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_how_late_it_falls_is_a_setting(redis: Redis, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.CRAWLER_WORKER_IDLE_SECONDS = 10
-    twin.rpush("rq:queue:crawl", "notify-1")
+    redis.rpush("rq:queue:crawl", "notify-1")
     assert scale_of({}).wanted == 1
-    twin.delete("rq:queue:crawl")
+    redis.delete("rq:queue:crawl")
     begun, shown = time.time(), []
     for seconds in (1, 10, 12):
         monkeypatch.setattr(clock, "epoch_seconds", lambda now=begun + seconds: now)
@@ -264,11 +260,11 @@ def test_how_late_it_falls_is_a_setting(twin: Redis, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("seconds", [FRESH_S, CHECK_INTERVAL_S])  # of pages, and of an autoscaler
 def test_who_looks_each_second_reads_the_last_figure(
-    twin: Redis, monkeypatch: pytest.MonkeyPatch, seconds: float
+    redis: Redis, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     monkeypatch.setattr(scale, "running_crawls", dict)
     assert running_and_wanted(seconds) == (0, 0)
-    twin.rpush("rq:queue:crawl", "notify-1")
+    redis.rpush("rq:queue:crawl", "notify-1")
     assert running_and_wanted(seconds) == (0, 0)
     later = time.time() + seconds + 1
     monkeypatch.setattr(clock, "epoch_seconds", lambda: later)
@@ -282,44 +278,44 @@ def put_for_browsers(redis: Redis, pages: int, host: str) -> None:
     put(redis, pages, lane_of(host, is_suspect=False, deaths=0, suffix=RENDER.suffix))
 
 
-def test_pages_for_a_browser_ask_for_a_browser_worker_and_for_no_other(twin: Redis) -> None:
-    known(twin, SLOW)
-    put_for_browsers(twin, 10, SLOW)
+def test_pages_for_a_browser_ask_for_a_browser_worker_and_for_no_other(redis: Redis) -> None:
+    known(redis, SLOW)
+    put_for_browsers(redis, 10, SLOW)
     waiting = found(render="always")
     browsers = waiting.lanes[RENDER]
     assert (browsers.wanted, browsers.running, waiting.wanted) == (1, 0, 0)
 
 
-def test_pages_that_need_none_ask_for_no_browser_worker(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 1_000, SLOW)
+def test_pages_that_need_none_ask_for_no_browser_worker(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 1_000, SLOW)
     usual = found(render="auto")
     assert (usual.lanes[RENDER].wanted, usual.wanted) == (0, 1)
 
 
-def test_many_hosts_ask_for_as_many_as_have_places_for_their_pages(twin: Redis, settings: Any) -> None:
+def test_many_hosts_ask_for_as_many_as_have_places_for_their_pages(redis: Redis, settings: Any) -> None:
     settings.CRAWLER_BROWSER_PLACES = 6
     for place in range(10):
-        put_for_browsers(twin, 1_000, f"{place}.example")
-        known(twin, f"{place}.example")
+        put_for_browsers(redis, 1_000, f"{place}.example")
+        known(redis, f"{place}.example")
     assert found(render="always", concurrency=3).lanes[RENDER].wanted == 5  # 30 pages at a time
     assert found(render="always", concurrency=3, delay=1.0).lanes[RENDER].wanted == 5  # which falls late
 
 
-def test_a_polite_host_asks_for_one_browser_worker_however_many_pages_wait(twin: Redis) -> None:
-    known(twin, SLOW)
-    put_for_browsers(twin, 5_000, SLOW)
+def test_a_polite_host_asks_for_one_browser_worker_however_many_pages_wait(redis: Redis) -> None:
+    known(redis, SLOW)
+    put_for_browsers(redis, 5_000, SLOW)
     assert found(render="always", concurrency=16, delay=1.0).lanes[RENDER].wanted == 1
 
 
-def test_a_browser_worker_that_is_there_is_counted(twin: Redis) -> None:
-    LaneSlots(twin, RENDER).register("one", 6, time.time())
+def test_a_browser_worker_that_is_there_is_counted(redis: Redis) -> None:
+    LaneSlots(redis, RENDER).register("one", 6, time.time())
     assert scale_of({}).lanes[RENDER].running == 1
 
 
-def test_the_reasons_name_what_browsers_have_to_do(twin: Redis) -> None:
-    known(twin, SLOW)
-    put_for_browsers(twin, 10, SLOW)
+def test_the_reasons_name_what_browsers_have_to_do(redis: Redis) -> None:
+    known(redis, SLOW)
+    put_for_browsers(redis, 10, SLOW)
     told = plain(found(render="always", concurrency=4), Crawl.objects.none())
     assert (told["browsers_wanted"], told["browsers_running"]) == (1, 0)
     assert told["reasons"][-1] == (
@@ -332,27 +328,27 @@ def test_the_reasons_name_what_browsers_have_to_do(twin: Redis) -> None:
 # Pages that run through Scrapy.
 
 
-def test_pages_for_scrapy_ask_for_no_usual_worker(twin: Redis) -> None:
-    known(twin, SLOW)
-    put(twin, 5_000, SLOW)
+def test_pages_for_scrapy_ask_for_no_usual_worker(redis: Redis) -> None:
+    known(redis, SLOW)
+    put(redis, 5_000, SLOW)
     waiting = found(engine="scrapy", concurrency=16)
     assert (waiting.found, waiting.wanted, waiting.total.connections) == (0, 0, 0)
     of_scrapy = waiting.lanes[SCRAPY].demand
     assert (of_scrapy.pages, of_scrapy.connections) == (5_000, 16)
 
 
-def test_the_pages_of_another_crawl_ask_for_as_many_as_without_scrapy(twin: Redis, settings: Any) -> None:
+def test_the_pages_of_another_crawl_ask_for_as_many_as_without_scrapy(redis: Redis, settings: Any) -> None:
     settings.CRAWLER_MAX_BATCHES = 1
-    known(twin, SLOW)
-    known(twin, OTHER)
-    put(twin, 5_000, SLOW)
-    put(twin, 5_000, OTHER, SECOND)
+    known(redis, SLOW)
+    known(redis, OTHER)
+    put(redis, 5_000, SLOW)
+    put(redis, 5_000, OTHER, SECOND)
     both = scale_of({FIRST: CrawlOptions(engine="scrapy", concurrency=64), SECOND: CrawlOptions(concurrency=64)})
     alone = scale_of({SECOND: CrawlOptions(concurrency=64)})
     assert (both.total, both.found) == (alone.total, alone.found)
 
 
-def test_a_tick_of_a_crawl_through_scrapy_asks_for_a_usual_worker(twin: Redis) -> None:
+def test_a_tick_of_a_crawl_through_scrapy_asks_for_a_usual_worker(redis: Redis) -> None:
     assert found(engine="scrapy").wanted == 1  # its first
 
 
@@ -365,11 +361,11 @@ def test_a_tick_of_a_crawl_through_scrapy_asks_for_a_usual_worker(twin: Redis) -
     ],
 )
 def test_the_reasons_name_what_scrapy_has_to_do(
-    twin: Redis, monkeypatch: pytest.MonkeyPatch, pages: int, running: int, reason: str
+    redis: Redis, monkeypatch: pytest.MonkeyPatch, pages: int, running: int, reason: str
 ) -> None:
     monkeypatch.setattr(scale, "worker_count", lambda queue=queues.FETCH: running if queue == SCRAPY.queue else 0)
-    known(twin, SLOW)
-    put(twin, pages, SLOW)
+    known(redis, SLOW)
+    put(redis, pages, SLOW)
     told = plain(found(engine="scrapy", concurrency=4), Crawl.objects.none())
     assert told["reasons"][-1].startswith(reason)
 
@@ -378,7 +374,7 @@ def test_the_reasons_name_what_scrapy_has_to_do(
 
 
 @pytest.mark.django_db
-def test_only_running_crawls_count(twin: Redis) -> None:
+def test_only_running_crawls_count(redis: Redis) -> None:
     running = a_crawl()
     a_finished_crawl()
     a_crawl(state="paused")
@@ -386,11 +382,11 @@ def test_only_running_crawls_count(twin: Redis) -> None:
 
 
 @pytest.mark.django_db
-def test_each_crawl_has_a_line_and_those_of_others_one_without_their_names(twin: Redis) -> None:
+def test_each_crawl_has_a_line_and_those_of_others_one_without_their_names(redis: Redis) -> None:
     mine, theirs = a_crawl(), a_crawl(start_urls=["https://secret.example/"])
     for crawl in (mine, theirs):
-        put(twin, 100, SLOW, str(crawl.pk))
-    known(twin, SLOW)
+        put(redis, 100, SLOW, str(crawl.pk))
+    known(redis, SLOW)
     told = plain(scale_of(running_crawls()), Crawl.objects.filter(pk=mine.pk))
     assert (told["wanted"], told["running"]) == (1, 0)
     assert [line.partition(":")[0] for line in told["reasons"]] == [
