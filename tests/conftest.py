@@ -5,10 +5,12 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from itertools import chain
 from pathlib import Path
 
@@ -16,8 +18,9 @@ import hypothesis
 import pytest
 import redis
 from django.conf import settings
-from django.core.management.commands import flush, migrate
+from django.core.management.commands import migrate
 from django.db import connections
+from django.test import TransactionTestCase
 from syrupy.assertion import SnapshotAssertion
 
 from crawler.launch.embedded_redis import find_program
@@ -77,8 +80,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browser" in item.path.parts:
             browsing.setdefault(item.path.parts[: item.path.parts.index("browser")], []).append(item)
-        elif "PostgresStack" in vars(item.module):  # type: ignore[attr-defined]  # a test is of a module
-            shares[-1].append(item)  # one server does
+        elif {"PostgresStack", "shared_stack"} & {*vars(item.module), *item.fixturenames}:  # type: ignore[attr-defined]  # of a function
+            shares[-1].append(item)  # one server does, and one process that forks workers
         elif SLOW.isdisjoint(item.path.parts):
             quick.append(item)
         else:  # a module stays together
@@ -121,23 +124,26 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:
     """The tests' database comes with its tables where it is a file, as that of a stack does."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as held:
         if settings.DATABASES["default"]["ENGINE"] == environment.SQLITE:
-            patch.setattr(migrate.Command, "handle", lambda command, **options: put_tables(options["database"]))
+            patch.setattr(migrate.Command, "handle", lambda command, **options: put_tables(options["database"], held))
         yield
 
 
-def put_tables(database: str) -> None:
-    """In the place of the `handle` of Django's command `migrate`."""
+def put_tables(database: str, held: ExitStack) -> None:
+    """In the place of the `handle` of Django's command `migrate`. `held` gets a connection of its own: while there is
+    one, SQLite makes and deletes no files whenever a test opens or closes another."""
     connections[database].close()
-    Path(connections[database].settings_dict["NAME"]).write_bytes(new_database())
+    file = Path(connections[database].settings_dict["NAME"])
+    file.write_bytes(new_database())
+    held.enter_context(closing(sqlite3.connect(file))).execute("SELECT count(*) FROM sqlite_master").fetchall()
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """The tests' database, emptied without making anew what every test needs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(flush.Command, "handle", empty)
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
         yield
 
 
