@@ -1,4 +1,4 @@
-"""A sentence in core is that of a refusal or of a catalogue; see "A refusal stands beside its rule" in
+"""A sentence in core is that of a refusal or of a catalogue; see "A refusal stands with its rule" in
 docs/decisions/structure.md."""
 
 import ast
