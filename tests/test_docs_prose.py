@@ -30,7 +30,7 @@ WORDS_OF_CHANGELOG = 2_500
 
 
 def own_words(document: Path) -> str:
-    """The lines of a document as they are numbered, without code, quotations, and tables that are made of catalogues."""
+    """The lines of a document as they are numbered, without code, quotations and tables made of catalogues."""
     text = document.read_text()
     for part in doc_tables.parts().values():
         if part.page == document:
