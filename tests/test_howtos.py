@@ -13,6 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from crawler.launch import site_crawler
 from tests.browser_sites.mixed import mixed
 from tests.documented import DOCS
 from tests.login_site import PASSWORD, LoginSite
@@ -152,6 +153,25 @@ LONG: dict[str, tuple[Callable[[], Server], Check]] = {
 def test_every_guide_is_tried() -> None:
     guides = {f"howto/{file.name}" for file in (DOCS / "howto").iterdir()}
     assert guides | {"start.md"} == {*DOCUMENTS, *LONG, "howto/django.md"}  # the last one by test_embedding.py
+
+
+def named(text: str) -> list[list[str]]:
+    """The words of each command that a text names, behind `site-crawler`, without what belongs to the shell."""
+    joined = re.sub(r" *\\\n\s*", " ", text)
+    commands = re.findall(r"\bsite-crawler ([a-z][^`\n]*)", joined)
+    return [shlex.split(re.split(r" [>|&]|\)\"", command)[0], comments=True) for command in commands]
+
+
+def test_every_command_that_the_documents_name_can_be_typed() -> None:
+    """In prose, too, and where it needs what is not here, such as a file with a password."""
+    documents = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("howto/*.md")]
+    commands = [words for document in documents for words in named(document.read_text())]
+    assert len(commands) > 60
+    parser = site_crawler.parser()
+    for words in commands:
+        if words[-1] not in {"admin", "--help"}:
+            # `admin crawl` is Django's: a crawl by workers that run elsewhere
+            parser.parse_args(words[1:] if words[:2] == ["admin", "crawl"] else words)
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
