@@ -14,7 +14,7 @@ from crawler.core.errors import LoadStopped
 from crawler.core.protocol.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport
 from crawler.crawls.import_urls import STOPPED_MESSAGE
-from crawler.management import list_input
+from crawler.management import list_input, progress_bar
 from crawler.models import Crawl, Page
 from tests.management.test_crawl import crawl_and_exit
 
@@ -139,7 +139,7 @@ def test_reading_shows_how_far_it_is(
     is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(list_input, "LINE_INTERVAL_S", 0.0)
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setattr(progress_bar, "DRAW_INTERVAL_S", 0.0)
     said: list[str] = []
     report = ListReport().plus([Entry(1, URL, 5), Entry(2, URL, 5), Invalid(3, "x", "no")], taken=1)
     with list_input._shown(said.append, is_terminal=is_terminal) as show:

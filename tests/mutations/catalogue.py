@@ -749,4 +749,28 @@ MUTATIONS = (
         "tests/frontier/test_host_limiter.py::"
         "test_of_holders_that_are_too_many_by_now_some_wait_until_others_have_left",
     ),
+    Mutation(
+        "export-without-its-package",
+        "An export whose package is missing is refused before a byte of it is sent",
+        "crawler/exports/formats.py",
+        "        self.check_installed()\n",
+        "",
+        "tests/extras/test_surfaces.py::test_the_page_of_exports_says_it_and_sends_no_file",
+    ),
+    Mutation(
+        "lane-without-its-packages",
+        "A crawl whose pages no worker can have is refused at its start",
+        "crawler/crawls/start.py",
+        "            _check_installed(lane)\n",
+        "            pass\n",
+        "tests/extras/test_surfaces.py::test_the_api_refuses_it_with_a_problem",
+    ),
+    Mutation(
+        "worker-without-the-packages-keeps-nothing",
+        "A worker without the packages of a format leaves the page to another",
+        "crawler/capabilities/content/page_steps.py",
+        "                raise MissingHere(missing)\n",
+        "                return None\n",
+        "tests/extras/test_surfaces.py::test_a_worker_without_it_leaves_the_page_to_another",
+    ),
 )
