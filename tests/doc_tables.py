@@ -3,13 +3,14 @@
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import django
 
+from crawler.command_names import OF_OPERATORS
 from crawler.core.channels.catalogue import KINDS
 from crawler.core.channels.kind import ChannelKind
 from crawler.core.options.catalogue import OPTIONS
@@ -19,6 +20,8 @@ from crawler.core.pages.page_field import PageField, ValueType
 from crawler.core.pages.page_fields import EXPORTED
 from crawler.core.text.controls import Surface, spoken
 from crawler.extras import EXTRAS, Extra
+from crawler.launch.site_crawler import OTHER_NAMES
+from crawler.management.parsers import summary, table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -53,6 +56,7 @@ def parts() -> dict[str, Part]:
     return {
         "channels": _table("notices.md", channel, map(_channel, KINDS)),
         "options": _table("options.md", option, map(_option, typed)),
+        "commands": _table("operations.md", ("command", "effect"), _commands()),
         "hints": _table("reports.md", ("hint", "given if", "what to do"), told),
         "outcomes": _table("exports.md", ("outcome", "counted as", "label", "meaning"), closed),
         "columns": _table("exports.md", ("column", "type", "meaning"), columns),
@@ -68,6 +72,15 @@ def _table(document: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ..
         re.escape(head) + r"(?:\|[^\n]*\n)*",
         head + "".join(f"| {' | '.join(cells)} |\n" for cells in rows),
     )
+
+
+def _commands() -> Iterator[tuple[str, ...]]:
+    """As they are typed behind `site-crawler`, those for users first."""
+    commands = table()["commands"]
+    for name in sorted(commands, key=lambda each: (each in OF_OPERATORS, each)):
+        others = [f"`{other}`" for other, command in OTHER_NAMES.items() if command == name]
+        typed = f"`admin {name}`" if name in OF_OPERATORS else f"`{name}`"
+        yield ", ".join([typed, *others]), f"{summary(commands[name]['description'])}."
 
 
 def _channel(kind: ChannelKind) -> tuple[str, ...]:
