@@ -94,8 +94,8 @@ def test_redis_is_emptied_while_a_crawl_waits(shared_stack: Stack, start: Callab
 
 def both_watch(redis: Redis) -> bool:
     """Whether nothing is left to do but to wait."""
-    jobs = [redis.hget(str(key.decode()), "current_job") or b"" for key in redis.smembers("rq:workers")]
-    return len(jobs) == 2 and all(job.startswith(b"watch-") for job in jobs)
+    jobs = [worker.get_current_job_id() or "" for worker in StockWorker.all(connection=redis)]
+    return len(jobs) == 2 and all(job.startswith("watch-") for job in jobs)
 
 
 def listening_to_both(redis: Redis) -> list[int | None]:
