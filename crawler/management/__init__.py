@@ -9,6 +9,7 @@ crawl_options  the arguments of `crawl`, and the options made from them
 inputs         credentials and rules files from the command line
 list_input     a list of URLs from a file
 waiting        waiting for a crawl to end; Ctrl-C and SIGTERM
+doctor         what an installation lacks, and what to do
 display        progress lines, tables; `progress_bar` is that of a terminal
 letters        arguments that choose dead letters
 pages          pages named on the command line
