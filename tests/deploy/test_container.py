@@ -15,8 +15,8 @@ import yaml
 
 from crawler.capabilities.browser.rules import MAX_BROWSER_MB
 from crawler.launch import alive as check
-from crawler.launch import worker as launched
 from crawler.launch.web_worker import MAX_UPLOADS
+from crawler.management.parsers import parser_of
 from crawler.queueing import alive
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,7 +156,7 @@ def test_browser_workers_are_started_by_those_who_want_them() -> None:
     }
     browser = OURS["browser"]
     assert browser["command"] == ["worker", "--render"]
-    assert launched._parser().parse_args(browser["command"][1:]).render
+    assert parser_of("worker", "bin/worker").parse_args(browser["command"][1:]).render
     assert browser["environment"] == OURS["worker"]["environment"]
 
 

@@ -12,6 +12,7 @@ from crawler import extras
 from crawler.core.errors import BadInput
 from crawler.extras import EXTRAS
 from crawler.launch import up
+from crawler.management.parsers import parser_of
 from tests.conftest import free_port
 from tests.missing import leave_out
 from tests.stack import ROOT
@@ -67,7 +68,7 @@ def test_up_starts_everything_but_the_dashboard_and_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     leave_out(monkeypatch, extras.DASHBOARD)
-    options = up._parser().parse_args([])
+    options = parser_of("up", "bin/up").parse_args([])
     up._choose_dashboard(options)
     assert up._commands().keys() >= {"web", "worker", "clock"}
     assert "dashboard" not in up._commands()
