@@ -86,6 +86,15 @@ def test_links_lead_to_files_and_places_that_exist(document: Path) -> None:
         assert not place or place in places(target), f"there is no {path}#{place}"
 
 
+def test_the_documents_that_code_names_exist() -> None:
+    """In messages, comments and files of deploy/."""
+    files = [file for folder in ("crawler", "deploy", "tools", "bin") for file in (ROOT / folder).rglob("*")]
+    texts = [file.read_text(errors="ignore") for file in files if file.is_file() and "__pycache__" not in file.parts]
+    named = {name for text in texts for name in re.findall(r"\bdocs/[\w/-]+\.md\b", text)}
+    assert len(named) > 10
+    assert [name for name in named - {"docs/intro-17.md"} if not (ROOT / name).exists()] == []  # one is an example
+
+
 def test_the_tests_that_the_promises_of_security_name_exist() -> None:
     named = re.findall(r"`(tests/[\w/.]+|bin/\w+|test_\w+\.py)`", (ROOT / "SECURITY.md").read_text())
     assert len(named) > 30
