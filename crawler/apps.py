@@ -23,7 +23,7 @@ class CrawlerConfig(AppConfig):
         from crawler import checks, conf
         from crawler.accounts import account_changes
         from crawler.core.protocol.page_readers import reader_names
-        from crawler.queueing import job_guard
+        from crawler.queueing import job_guard, processes
         from crawler.storage import database  # they need the models
 
         if not conf.is_embedded():  # there, other jobs run in the same processes
@@ -33,3 +33,4 @@ class CrawlerConfig(AppConfig):
         checks.register_all()
         account_changes.watch()
         database.watch()
+        processes.begin()

@@ -83,8 +83,18 @@ AUTH = Extra(
     ("allauth",),
     "requirements-auth.txt",
 )
+TELEMETRY = Extra(
+    "telemetry",
+    "Traces (OTEL_EXPORTER_OTLP_ENDPOINT) need",
+    ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"),
+    ("opentelemetry",),
+    "requirements-telemetry.txt",
+)
+SENTRY = Extra(
+    "sentry", "Errors for Sentry (SENTRY_DSN) need", ("sentry-sdk",), ("sentry_sdk",), "requirements-telemetry.txt"
+)
 CURL = Extra("curl", "Requests by libcurl (CRAWLER_HTTP_CLIENT) need", ("pycurl",), ("pycurl",), "")
 
-EXTRAS = (PARQUET, XLSX, WARC, MARKDOWN, XPATH, DASHBOARD, BROWSER, SCRAPY, S3, POSTGRES, AUTH, CURL)
+EXTRAS = (PARQUET, XLSX, WARC, MARKDOWN, XPATH, DASHBOARD, BROWSER, SCRAPY, S3, POSTGRES, AUTH, TELEMETRY, SENTRY, CURL)
 ALL = "all"
 """The extra with all of them."""

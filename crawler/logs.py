@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from crawler.core.protocol.messages import PageResult, PageTask
 from crawler.core.text.sanitize import one_line
 
-NAMES = ("crawl", "batch", "page")
+NAMES = ("crawl", "batch", "page", "request_id")
 
 _urls = logging.getLogger("crawler.urls")  # CRAWLER_LOG_URLS sets its level
 

@@ -20,6 +20,7 @@ CAPABILITIES = (
     "content",
     "login",
     "traps",
+    "telemetry",
 )
 """In the order of their entries."""
 

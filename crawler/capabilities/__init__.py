@@ -8,4 +8,5 @@ content     kept content: HTML, text, Markdown, WARC, pictures
 cache       responses that are reused
 login       logging in with a form
 traps       endless series of pages
+telemetry   traces for OpenTelemetry, errors for Sentry
 """

@@ -159,7 +159,7 @@ class _Steps:
         def those_with(name: str) -> list[Any]:
             return [getattr(step, name) for step in steps if getattr(type(step), name) is not getattr(PageStep, name)]
 
-        self._around: list[Callable[[PageTask, Fetch], PageResult | RateLimited]] = those_with("around")
+        self._around: list[Around] = those_with("around")
         self.requests: list[Callable[[Visit, Wants, float | None], PageResult | None]] = those_with("request")
         self._checks: dict[str, list[Callable[[Visit], PageResult | None]]] = {
             name: those_with(name) for name in ("received", "parsed")
@@ -169,8 +169,10 @@ class _Steps:
         self.wants = next((step.wants for step in steps if step.wants is not None), is_html)
 
     def around(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
-        """The result of `fetch`, or of the step that is around it."""
-        return self._around[0](task, fetch) if self._around else fetch(task)
+        """The result of `fetch`, or of the steps that are around it."""
+        for around in reversed(self._around):
+            fetch = partial(_around, around, fetch)
+        return fetch(task)
 
     def first(self, name: str, visit: Visit) -> PageResult | None:
         """The first result that a step returns."""
@@ -178,6 +180,13 @@ class _Steps:
             if (result := check(visit)) is not None:
                 return result
         return None
+
+
+Around = Callable[[PageTask, Fetch], PageResult | RateLimited]
+
+
+def _around(step: Around, fetch: Fetch, task: PageTask) -> PageResult | RateLimited:
+    return step(task, fetch)
 
 
 _nothing_to_release = nullcontext()

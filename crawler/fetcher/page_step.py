@@ -115,8 +115,8 @@ class PageStep:
         sent; False: that takes too long. Raises CannotPrepare."""
 
     def around(self, task: PageTask, fetch: Fetch) -> PageResult | RateLimited:
-        """The result of a page or sitemap, by `fetch`, which asks robots.txt and goes through all steps.
-        At most one step of a crawl has this."""
+        """The result of a page or sitemap, by `fetch`, which asks robots.txt and goes through all steps. Those of early
+        stages are around those of later ones."""
         raise NotImplementedError
 
     def request(self, visit: Visit, wants: Wants, seconds: float | None) -> PageResult | None:

@@ -153,13 +153,17 @@ def _workers() -> Iterator[Finding]:
 def _clocks() -> Iterator[Finding]:
     try:
         with brief_connection() as database:
-            said = skew_text(clock.measure(database))
+            skew = clock.measure(database)
     except (DatabaseError, RedisError, OSError):
         return  # another finding says why
-    if said:
+    if said := skew_text(skew):
         yield Finding("clocks", Level.WARNING, said.rstrip("."), CLOCKS_TO_DO)
-    else:
-        yield Finding("clocks", Level.OK, "they agree")
+    elif skew.known:
+        yield Finding("clocks", Level.OK, "this machine's agrees with " + " and ".join(map(_titled, skew.known)))
+
+
+def _titled(service: str) -> str:
+    return {"redis": "Redis's", "database": "the database's"}[service]
 
 
 def _settings() -> Iterator[Finding]:

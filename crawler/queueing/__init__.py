@@ -10,4 +10,5 @@ duties   what a scan gives to its duties, and gets from them
 startup  waits for Redis and the database when a process starts
 installation  whose Redis it is: that of one database
 alive    a file whose age says whether a process is alive
+processes     what capabilities do at the start of a process, and around each job
 """

@@ -26,6 +26,7 @@ from crawler import conf
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.redis_url import parse_sentinel, without_secrets
 from crawler.frontier.keys import INSTALLATION
+from crawler.queueing import processes
 
 CHECK_EVERY_S = 10.0
 HAND_BACK_PAUSE_S = 1.0  # before a job of another installation is handed back, so that its own workers can take it
@@ -128,6 +129,7 @@ def of_this_installation(job: Callable[P, R]) -> Callable[P, R | Retry]:
                 send_shutdown_command(current.connection, current.worker_name)
             time.sleep(HAND_BACK_PAUSE_S)
             return Retry(max=HAND_BACKS)
-        return job(*args, **named)
+        with processes.job(job.__name__, args):
+            return job(*args, **named)
 
     return run

@@ -31,6 +31,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "crawler.web.forwarded.ForwardedHeaders",  # first: the others ask whether a request is secure
+    "crawler.web.headers.RequestIds",
     "crawler.web.headers.SecurityHeaders",  # it sees the responses of all below
     "crawler.web.headers.HeadRequests",
     "crawler.api.problems.Problems",

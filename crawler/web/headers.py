@@ -1,11 +1,15 @@
-"""Middleware for security headers on every response, and for HEAD requests."""
+"""Middleware for security headers on every response, for HEAD requests, and for the ids of requests."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from secrets import token_hex
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+
+from crawler.logs import about
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 
@@ -71,3 +75,23 @@ def _with_head_allowed(response: HttpResponseBase) -> HttpResponseBase:
     if "GET" in methods and "HEAD" not in methods:
         response.headers["Allow"] = ", ".join([*methods, "HEAD"])
     return response
+
+
+REQUEST_ID = "X-Request-ID"
+_USABLE_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+
+
+class RequestIds:
+    """Gives each request an id, or takes that of the proxy or client. The response has it, and each line that is logged
+    meanwhile."""
+
+    def __init__(self, get_response: Next) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        given = request.headers.get(REQUEST_ID, "")
+        name = given if _USABLE_ID.fullmatch(given) else token_hex(8)
+        with about(request_id=name):
+            response = self._get_response(request)
+        response.headers[REQUEST_ID] = name
+        return response
