@@ -56,6 +56,7 @@ def test_the_table_of_platforms_has_what_ci_runs_on() -> None:
         *{each["python"] for each in CI["test"]["strategy"]["matrix"]["include"]},
         *CI["postgresql"]["strategy"]["matrix"]["version"],
         *CI["redis"]["strategy"]["matrix"]["image"],
+        *(each["packages"] for each in CI["other-versions"]["strategy"]["matrix"]["include"]),
     ]
     column = " ".join(line.split("|")[3] for line in PLATFORMS.splitlines() if line.count("|") == 4)
     assert [name for name in named if not re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.-])", column)] == []
