@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import django
 
@@ -22,6 +23,9 @@ from crawler.core.text.controls import Surface, spoken
 from crawler.extras import EXTRAS, Extra
 from crawler.launch.site_crawler import OTHER_NAMES
 from crawler.management.parsers import summary, table
+
+if TYPE_CHECKING:
+    from crawler.reports.catalogue.report import Report
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -45,6 +49,7 @@ class Part:
 
 
 def parts() -> dict[str, Part]:
+    from crawler.reports.catalogue.entries import REPORTS
     from crawler.reports.hints import hints
 
     channel = ("channel", "`transport`", "option of a crawl", "address", "stored", "shown in full to its owner")
@@ -61,6 +66,7 @@ def parts() -> dict[str, Part]:
         "outcomes": _table("exports.md", ("outcome", "counted as", "label", "meaning"), closed),
         "columns": _table("exports.md", ("column", "type", "meaning"), columns),
         "extras": _table("deployment.md", ("extra", "needed for", "packages"), map(_extra, EXTRAS)),
+        **{f"the report {report.slug}": _report(report) for report in REPORTS},
         "the page of a notice": Part("notices.md", r'  "pages": \[\n    \{\n      "url".*?\n\}', _example()),
     }
 
@@ -72,6 +78,19 @@ def _table(document: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ..
         re.escape(head) + r"(?:\|[^\n]*\n)*",
         head + "".join(f"| {' | '.join(cells)} |\n" for cells in rows),
     )
+
+
+def _report(report: "Report") -> Part:
+    """What the report lists and what to do about it; the rest of its section is written by hand."""
+    head = f"### {report.title}\n`{report.slug}`"
+    about = report.about if report.about[:2].isupper() else report.about[0].lower() + report.about[1:]
+    remedy = f"**To do**: {report.remedy[0].lower()}{report.remedy[1:]}"
+    text = f"{head}: {_wrapped(f'`{report.slug}`: {about}').partition(': ')[2]}\n\n{_wrapped(remedy)}\n"
+    return Part("reports.md", re.escape(head) + r":.*?\n\n\*\*To do\*\*:.*?\n(?=\n)", text)
+
+
+def _wrapped(paragraph: str) -> str:
+    return textwrap.fill(paragraph, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _commands() -> Iterator[tuple[str, ...]]:

@@ -33,7 +33,7 @@ def own_words(document: Path) -> str:
     """The lines of a document as they are numbered, without code, quotations and tables made of catalogues."""
     text = document.read_text()
     for part in doc_tables.parts().values():
-        if part.page == document:
+        if part.page == document and part.text.startswith("|"):
             text = text.replace(part.text, "\n" * part.text.count("\n"))
     code = r"(?ms)^```.*?^```|^ {4,}.*?$|`[^`]+`|\"[^\"\n]*\"|\]\([^)]*\)"
     return re.sub(code, lambda found: "\n" * found[0].count("\n"), text)

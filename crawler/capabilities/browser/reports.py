@@ -104,9 +104,9 @@ CONSOLE_ERRORS = _report(
     _messages,
     slug="console-errors",
     title="Console errors",
-    about="Rendered pages with errors on the browser's console: exceptions of their scripts, and what could not be "
-    "loaded. Of each page the first 50 are stored.",
-    remedy="Open the page with the developer tools of a browser and correct the script that fails.",
+    about="Rendered pages with errors on the browser's console: exceptions of scripts, and files that could not be "
+    "loaded. The first 50 of each page are stored.",
+    remedy="Correct the script with the developer tools of a browser.",
     praise="No rendered page had an error on the console.",
 )
 FAILED_REQUESTS = _report(
@@ -116,9 +116,9 @@ FAILED_REQUESTS = _report(
     _failed,
     slug="failed-requests",
     title="Failed requests",
-    about="Rendered pages with requests that got no response, or one with a status of 400 and above. What the crawler "
-    "did not send itself (images, what robots.txt forbids) is not among them.",
-    remedy="Correct the addresses of the missing files, or remove them from the page.",
+    about="Rendered pages with requests that got no response, or a status of 400 or above. Requests that the crawler"
+    " blocked itself (images, forbidden by robots.txt) are not included.",
+    remedy="Correct or remove the addresses of the missing files.",
     praise="Every request of the rendered pages succeeded.",
 )
 

@@ -76,9 +76,9 @@ CANONICAL_CONFLICTS = Report(
     slug="canonical-conflicts",
     title="Canonical conflicts",
     group=ReportGroup.INDEXING,
-    about="Pages whose canonical address cannot be followed: there are several, or it leads to a redirect, an error, a "
-    "page that must not be indexed, or one that names yet another.",
-    remedy="Let every copy name one page, which answers 200, may be indexed, and names itself or nothing.",
+    about="Pages whose canonical URL cannot be followed: there are several, or it leads to a redirect, an error, a "
+    "page that must not be indexed, or one that names another.",
+    remedy="Make every copy name one page, which responds 200, may be indexed, and names itself or nothing.",
     praise="Every canonical address leads to a page that stands for itself.",
     noun="conflict",
     columns=(page_column("url"), page_column("canonical"), ReportColumn("conflict", "What is wrong")),

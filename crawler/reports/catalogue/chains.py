@@ -61,9 +61,9 @@ REDIRECT_CHAINS = Report(
     slug="redirect-chains",
     title="Redirect chains",
     group=ReportGroup.LINKS,
-    about="Redirects that lead to another redirect before they arrive, with each hop and the response at the end.",
-    remedy="Let the first redirect lead to the end at once, and link to the end. Search engines give up after a few "
-    "hops, and readers wait for each.",
+    about="Two or more redirects in a row, with each hop and the final response.",
+    remedy="Redirect directly to the final page, and link to it. Search engines give up after a few hops, and "
+    "readers wait for each.",
     praise="Each redirect leads where it should in one step.",
     noun="chain",
     columns=(
@@ -79,9 +79,9 @@ REDIRECT_LOOPS = Report(
     slug="redirect-loops",
     title="Redirect loops",
     group=ReportGroup.LINKS,
-    about="Redirects that come back to themselves. No browser can open these pages.",
-    remedy="Look at the rules of the server for the pages named: usually two of them (https and www, a slash at the "
-    "end) undo each other. A page that only wants a cookie looks like this, too.",
+    about="Redirects that lead back to themselves. No browser can open these pages.",
+    remedy="Check the server's redirect rules: usually two of them (https and www, a slash at the end) undo each "
+    "other. A page that requires a cookie looks like this, too.",
     praise="No redirect comes back to itself.",
     noun="loop",
     columns=(_BEGINS, _HOPS, _BY_WAY_OF, ReportColumn("comes_back_to", "Comes back to", CellType.URL)),

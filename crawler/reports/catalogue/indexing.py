@@ -92,9 +92,9 @@ NON_INDEXABLE = Report(
     slug="non-indexable",
     title="Pages search engines leave out",
     group=ReportGroup.INDEXING,
-    about="Pages that cannot come up in search results, each with the first reason there is.",
-    remedy="Often that is meant. Look for those that should be found: take the noindex or the line of robots.txt away, "
-    "or let the canonical address be the page's own.",
+    about="Pages that cannot be in search results, each with its first reason.",
+    remedy="Often this is intended. Look for pages that should be found: remove the noindex or the line of "
+    "robots.txt, or make each its own canonical page.",
     praise="Search engines may take in every page.",
     columns=(ReportColumn("why", "Why"), PAGES),
     lines=_lines,

@@ -45,9 +45,9 @@ MIXED_CONTENT = Report(
     slug="mixed-content",
     title="Mixed content",
     group=ReportGroup.CONTENT,
-    about="Pages sent over https that load pictures, scripts, frames or style sheets over http. Browsers block them or "
-    "warn of them.",
-    remedy="Write https in their addresses, or nothing before the two slashes.",
+    about="Pages sent over https that load images, scripts, frames, media or style sheets over http. Browsers block "
+    "some of these and upgrade others.",
+    remedy="Write https in the addresses.",
     praise="Nothing is loaded over http by a page that came over https.",
     columns=(_PAGE, ReportColumn("number", "How many", CellType.NUMBER), _LOADS),
     which=IS_MIXED,

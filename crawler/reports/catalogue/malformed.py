@@ -67,9 +67,9 @@ MALFORMED_LINKS = Report(
     slug="malformed-links",
     title="Malformed links",
     group=ReportGroup.LINKS,
-    about="Pages with links that no browser can follow because of how they are written: what is no valid URL "
-    "(http://[::1), or has a scheme that is mistyped (htp:/x).",
-    remedy="Correct the address where the link is written.",
+    about="Pages with links that no browser can follow because of how they are written: an invalid URL "
+    "(http://[::1), or a mistyped scheme (htp:/x).",
+    remedy="Correct the address on the page.",
     praise="Every link can be read as an address.",
     columns=(_PAGE, ReportColumn("number", "Links", CellType.NUMBER, opens=True), _WRITTEN, _PROBLEM),
     which=HAS_MALFORMED,

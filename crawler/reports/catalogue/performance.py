@@ -24,9 +24,9 @@ SLOW_FIRST_BYTE = page_report(
     slug="slow-first-byte",
     title="Slow to respond",
     group=ReportGroup.WEIGHT,
-    about=f"Pages whose first byte took {SLOW_FIRST_BYTE_MS} ms or more, seen from where the crawl ran.",
-    remedy="The server takes this time: look for slow queries, cache results, and serve from nearby. "
-    "A crawl is a load of its own; with fewer connections you see whether that was it.",
+    about=f"Pages whose first byte took {SLOW_FIRST_BYTE_MS} ms or more, measured where the crawl ran.",
+    remedy="Look for slow queries, cache pages, and serve from near the readers. A crawl with fewer connections "
+    "shows whether the crawl itself was the cause.",
     praise=f"Every page began to respond within {SLOW_FIRST_BYTE_MS} ms.",
 )
 SLOW_PAGES = page_report(
@@ -37,7 +37,7 @@ SLOW_PAGES = page_report(
     title="Slow pages",
     group=ReportGroup.WEIGHT,
     about=f"Pages whose whole response took {SLOW_MS // 1000} seconds or more.",
-    remedy="Beside the time to the first byte it is the size that counts: compress, and send less.",
+    remedy="Compress responses, and send less.",
     praise=f"Every page loaded within {SLOW_MS // 1000} seconds.",
 )
 LARGE_PAGES = page_report(
@@ -47,8 +47,8 @@ LARGE_PAGES = page_report(
     slug="large-pages",
     title="Large pages",
     group=ReportGroup.WEIGHT,
-    about=f"HTML pages of {LARGE_BYTES // 1000} kB or more as they were sent, without pictures and the like.",
-    remedy="Split long lists into pages, remove repeated inline content, and compress.",
+    about=f"HTML pages of {LARGE_BYTES // 1000} kB or more as they were sent, without images and scripts.",
+    remedy="Split long lists into pages, remove repeated markup, and compress.",
     praise=f"Every page is smaller than {LARGE_BYTES // 1000} kB.",
 )
 DEEP_PAGES = page_report(
@@ -58,8 +58,7 @@ DEEP_PAGES = page_report(
     slug="deep-pages",
     title="Deep pages",
     group=ReportGroup.WEIGHT,
-    about=f"Pages that are more than {DEEP_LINKS} clicks away from the start URL.",
-    remedy="Link to those that matter from pages nearer to the start: readers and search engines come less often to "
-    "what lies deep.",
+    about=f"Pages more than {DEEP_LINKS} links away from the start.",
+    remedy="Link to the important ones from nearer pages: readers and search engines rarely reach deep pages.",
     praise=f"Every page can be reached by {DEEP_LINKS} links.",
 )

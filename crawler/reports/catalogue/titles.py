@@ -89,8 +89,7 @@ MISSING_TITLES = page_report(
     title="Missing titles",
     group=ReportGroup.TEXTS,
     about="Pages without a title element, or with an empty one.",
-    remedy="Give each a title of its own that says what the page is about: it is the headline in search results, and "
-    "the name of the tab.",
+    remedy="Give each page its own title: it is the headline in search results, and the name of the tab.",
     praise="Every page has a title.",
 )
 DUPLICATE_TITLES = _duplicates(
@@ -98,8 +97,8 @@ DUPLICATE_TITLES = _duplicates(
     slug="duplicate-titles",
     title="Duplicate titles",
     about="Titles that several pages share.",
-    remedy="Let each title say what sets its page apart. Where the pages are the same, redirect one to the other, or "
-    "name one of them canonical.",
+    remedy="Give each page its own title. If the pages are the same, redirect one to the other, or name one of them "
+    "canonical.",
     praise="Every title belongs to one page.",
     noun="title",
 )
@@ -110,7 +109,7 @@ MISSING_DESCRIPTIONS = page_report(
     title="Missing descriptions",
     group=ReportGroup.TEXTS,
     about="Pages without a meta description, or with an empty one.",
-    remedy="Describe in a sentence or two what the page offers. Without it, search engines show what words they find.",
+    remedy="Describe the page in a sentence or two; otherwise search engines choose a text.",
     praise="Every page has a description.",
 )
 DUPLICATE_DESCRIPTIONS = _duplicates(
@@ -118,7 +117,7 @@ DUPLICATE_DESCRIPTIONS = _duplicates(
     slug="duplicate-descriptions",
     title="Duplicate descriptions",
     about="Meta descriptions that several pages share.",
-    remedy="Write one for each page, or leave it out where there is nothing particular to say.",
+    remedy="Write one for each page, or none.",
     praise="Every description belongs to one page.",
     noun="description",
 )
@@ -129,7 +128,7 @@ MISSING_H1 = page_report(
     title="Missing headings",
     group=ReportGroup.TEXTS,
     about="Pages without a main heading (h1), or with an empty one.",
-    remedy="Begin the content with one h1 that names it. Screen readers jump to it.",
+    remedy="Begin the content with one h1 that names it; screen readers jump to it.",
     praise="Every page has a main heading.",
 )
 SEVERAL_H1 = page_report(
@@ -140,7 +139,7 @@ SEVERAL_H1 = page_report(
     title="Several headings",
     group=ReportGroup.TEXTS,
     about="Pages with more than one main heading (h1).",
-    remedy="Keep one h1 for what the whole page is about, and make h2 of the others. Logos and sidebars need none.",
+    remedy="Keep one h1 for the subject of the page, and make the others h2. Logos and sidebars need none.",
     praise="No page has more than one main heading.",
     columns=(
         page_column("url"),
@@ -153,7 +152,7 @@ DUPLICATE_H1 = _duplicates(
     slug="duplicate-h1",
     title="Duplicate headings",
     about="Main headings (h1) that several pages share.",
-    remedy="Let each heading say what sets its page apart.",
+    remedy="Give each page its own main heading.",
     praise="Every main heading belongs to one page.",
     noun="heading",
 )
