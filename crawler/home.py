@@ -25,6 +25,15 @@ def home_of(root: Path) -> Path:
     return user_data_path(NAME, appauthor=False)
 
 
+def user_config_folder() -> Path | None:
+    """The folder of the user's site-crawler.toml. None before anything is installed in a clone."""
+    try:
+        from platformdirs import user_config_path  # few commands need it
+    except ImportError:
+        return None
+    return user_config_path(NAME, appauthor=False)
+
+
 def data_folder_of(root: Path) -> Path:
     """The folder of the database, mails and the embedded Redis, unless CRAWLER_DATA_DIR names another."""
     return root / ".data" if is_clone(root) else home_of(root)

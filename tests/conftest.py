@@ -46,6 +46,9 @@ ON_REQUEST = OF_TOOLS | {TESTS / "golden" / "test_real_sites.py"}
 SLOW = {"tools", "acceptance", "faults", "golden", "hostile", "launch", "test_state_machine.py", "test_embedding.py"}
 
 
+os.environ["SITE_CRAWLER_NO_CONFIG"] = "1"  # a crawl of a test has the options that the test gives it
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--stories", type=int, help="how many stories of each kind the state machine tells (default: 1, with --all 5)"

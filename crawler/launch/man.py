@@ -29,6 +29,13 @@ pages, workers and whatever they need on this machine. Data are kept in the data
 that CRAWLER_DATA_DIR names.
 """
 
+CONFIGURATION = """\
+\\fBcrawl\\fR reads options from site\\-crawler.toml in the working folder, or the nearest folder above it within the
+repository or the home folder, and below that from the user's config folder. Keys are the names of options without
+dashes; [profile.NAME] has those of \\fB\\-\\-profile\\fR. A value is that of the command line, else of a variable
+such as SITE_CRAWLER_MAX_PAGES, else of the profile, else of the top of the file.
+"""
+
 
 def main(arguments: Sequence[str]) -> int:
     parser().parse_args(arguments)
@@ -59,6 +66,7 @@ def page(day: date) -> str:
         lines.append(f".SH {heading}")
         for name, command in commands.items():
             lines += _command(f"{before}{name}", command)
+    lines += [".SH CONFIGURATION FILE", CONFIGURATION.strip()]
     return "\n".join(lines)
 
 

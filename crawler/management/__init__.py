@@ -4,6 +4,7 @@ base           base classes of the commands: errors, exit codes, output
 crawls         crawls named by ID, beginning of an ID, site or @last
 numbers        numbers, sizes and times as types of argparse
 parsers        the parsers of all commands without Django: help, version, completion, one-line errors
+configuration  options of `crawl` from site-crawler.toml and the environment
 usage          wrong arguments of bin/crawl, before anything is installed
 crawl_options  the arguments of `crawl`, and the options made from them
 inputs         credentials and rules files from the command line

@@ -66,6 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_settled(parser)
     _add_result(parser)
     _add_running(parser)
+    _add_configuration(parser)
 
 
 def add_settled(parser: ArgumentParser) -> None:
@@ -208,6 +209,15 @@ def _add_running(parser: ArgumentParser) -> None:
     group.add_argument("--resume", metavar="ID", help="resume a paused crawl (or @last), and wait for it")
     group.add_argument("--detach", action="store_true", help="leave it to running workers: print its ID and end")
     group.add_argument("--workers", type=positive, metavar="N", help="workers for bin/crawl to start")
+
+
+def _add_configuration(parser: ArgumentParser) -> None:
+    """Read by `management.configuration`, before anything is parsed."""
+    group = parser.add_argument_group("site-crawler.toml, which has options by these names")
+    group.add_argument("--config", metavar="FILE", help="read FILE, and no other site-crawler.toml")
+    group.add_argument("--profile", metavar="NAME", help="use its options below [profile.NAME], too")
+    group.add_argument("--no-config", action="store_true", help="read none")
+    group.add_argument("--show-config", action="store_true", help="print which value comes from where, and end")
 
 
 def _add_list(group: _ArgumentGroup, name: str, metavar: str, text: str) -> None:

@@ -18,6 +18,7 @@ from crawler.core.urls.typed import with_scheme
 from crawler.exports.file import check_writable, format_by_name
 from crawler.home import home_of
 from crawler.management import parsers
+from crawler.management.configuration import Configured, configure
 
 GOES_ON = 75  # the exit code of this program if the arguments can be used: neither 0 (help, version) nor an error's
 
@@ -26,14 +27,31 @@ def parse(arguments: Sequence[str]) -> Namespace:
     """The arguments of `bin/crawl`. Exits with 0 after --help or --version, with 2 if they cannot be used."""
     table = parsers.table()
     parser = parsers.parser_of("crawl", "bin/crawl")
-    typed = parser.parse_args(arguments)
+    typed = parser.parse_args(configured(arguments).arguments)
     usual = {action.dest: action.default for action in parser._actions if action.dest in table["settled"]}
     try:
         check(vars(typed), usual, table["endings"])
     except BadInput as error:
-        sys.stderr.write(as_typed(f"{error}\n"))
-        raise SystemExit(parsers.BAD_USAGE) from None
+        raise _ended(error) from None
     return typed
+
+
+def configured(arguments: Sequence[str]) -> Configured:
+    """The arguments with those of config files and the environment. Exits after --show-config, or with 2 if they cannot
+    be used."""
+    try:
+        found = configure(arguments)
+    except BadInput as error:
+        raise _ended(error) from None
+    if found.table is not None:
+        sys.stdout.write(found.table)
+        raise SystemExit(0)
+    return found
+
+
+def _ended(error: BadInput) -> SystemExit:
+    sys.stderr.write(as_typed(f"{error}\n"))
+    return SystemExit(parsers.BAD_USAGE)
 
 
 # What is wrong with arguments that argparse accepts.

@@ -67,6 +67,15 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
 
 
+def test_it_takes_options_from_a_file_and_says_so(tmp_path: Path, redis_url: str, small_site: Site) -> None:
+    file = tmp_path / "options.toml"
+    file.write_text(f'urls = ["{small_site.url}/"]\nallow-private = true\njson = true\n[profile.one]\nmax-pages = 1\n')
+    environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
+    code, out, err = crawl("--config", str(file), "--profile", "one", **environ)
+    assert code == 0, err
+    assert (json.loads(out)["fetched"], err.splitlines()[0]) == (1, f"Options from {file}.")
+
+
 def test_a_detached_crawl_starts_no_worker_of_its_own(tmp_path: Path, redis_url: str) -> None:
     (tmp_path / "db.sqlite3").write_bytes(new_database())
     environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}

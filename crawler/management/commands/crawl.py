@@ -25,6 +25,7 @@ from crawler.management.crawls import crawl_of
 from crawler.management.display import display_for
 from crawler.management.inputs import changed_secrets, credentials_of
 from crawler.management.list_input import load
+from crawler.management.usage import configured
 from crawler.management.waiting import CrawlWait, Stop, WaitEnd, stop_signals, wait_for_notices
 from crawler.models import Crawl, Delivery
 from crawler.notices.subscribers import subscribers
@@ -54,6 +55,12 @@ class Command(CrawlerCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_arguments(parser)
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        found = configured(argv[2:])
+        if found.note:
+            self.say(found.note)
+        super().run_from_argv([*argv[:2], *found.arguments])
 
     def perform(self, options: dict[str, Any]) -> int:
         check_usage(options)
