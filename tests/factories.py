@@ -1,10 +1,13 @@
 """Crawls, pages and people as rows: the least each test needs, the rest by name."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from redis import Redis
@@ -29,6 +32,16 @@ SITE = "https://example.com/"
 def a_person(name: str = "ann", *, superuser: bool = False) -> User:
     made: User = (User.objects.create_superuser if superuser else User.objects.create_user)(name, password="secret")
     return made
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done within, to the database of a test in a transaction, is taken back."""
+    before = transaction.savepoint()
+    try:
+        yield
+    finally:
+        transaction.savepoint_rollback(before)
 
 
 def a_browser(person: User | None) -> Client:

@@ -18,9 +18,9 @@ from crawler.api.routes import progress
 from crawler.core.access.permissions import Relation, Right, Scope, may
 from crawler.models import ApiToken, Crawl, Schedule
 from tests.api.calling import ROOT, Caller, a_token
-from tests.api.test_routes import asked, things_of
+from tests.api.test_routes import asked, queue_page, things_of
 from tests.content_storages import kept_in
-from tests.factories import a_crawl, a_group, an_allowance
+from tests.factories import a_crawl, a_group, an_allowance, undone
 from tests.routes import API, ApiRoute
 
 STANDINGS = {
@@ -89,13 +89,13 @@ def test_each_gets_as_far_as_their_standing(ann: User, real_redis: object, who: 
     group = a_group("editors", *([person] if standing.is_member else []))
     caller, things = Caller(a_token(person, *Scope)), shared(ann, group, standing)
     for route in OF_ONE:
-        response = asked(caller, route, things)
-        found = response.status_code
-        assert found == expected(route, standing), (route, response.content if found >= 400 else found)
-        for close in response._resource_closers:  # not the response itself, which ends the database's connection, too
-            close()
-        if route.method != "get" and found < 400:
-            things = shared(ann, group, standing)  # for the next, as if nothing had been done
+        queue_page(things["crawl_id"], things["page_id"])
+        with undone():
+            response = asked(caller, route, things)
+            found = response.status_code
+            assert found == expected(route, standing), (route, response.content if found >= 400 else found)
+            for close in response._resource_closers:  # not itself, which ends the database's connection, too
+                close()
 
 
 def test_lists_have_nothing_of_others(ann: User, by_bob: Caller, real_redis: object) -> None:
