@@ -26,38 +26,31 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("modules", LATE)
-def test_it_loads_nothing_that_it_may_never_need(modules: str) -> None:
-    loaded = subprocess.run(
-        [sys.executable, "-c", f"import sys, {modules}; print(*sys.modules)"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-
-    assert not set(LATE[modules]) & set(loaded)
-
-
 FEW = 0.2
 """Of the crawler's values that a process loads, at most so many are dataclasses: Python generates their methods, which
 takes half a millisecond each. A msgspec struct takes a fortieth of that."""
 
 
 @pytest.mark.parametrize("modules", LATE)
-def test_few_of_the_values_it_loads_are_dataclasses(modules: str) -> None:
+def test_it_loads_nothing_that_it_may_never_need_and_few_dataclasses(modules: str) -> None:
     script = (
         f"import sys, dataclasses, msgspec, {modules}\n"
+        "print(*sys.modules)\n"
         "own = [module for name, module in sys.modules.items() if name.startswith('crawler.')]\n"
         "classes = {value for module in own for value in vars(module).values() if isinstance(value, type)}\n"
-        "structs = [found for found in classes if issubclass(found, msgspec.Struct)]\n"
-        "slow = sorted(found.__name__ for found in classes if dataclasses.is_dataclass(found))\n"
-        "print(len(structs), *slow)"
+        "print(sum(issubclass(found, msgspec.Struct) for found in classes))\n"
+        "print(*sorted(found.__name__ for found in classes if dataclasses.is_dataclass(found)))"
     )
-    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    structs, *slow = loaded.stdout.split()
+    loaded, structs, slow = printed_by(script)
 
-    assert len(slow) < FEW * int(structs), f"make these structs: {slow}"
+    assert not {*LATE[modules]} & {*loaded}
+    assert len(slow) < FEW * int(*structs), f"make these structs: {slow}"
+
+
+def printed_by(script: str) -> list[list[str]]:
+    """The words of each line that a new process prints."""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
 
 
 IN_TICKS = (
@@ -73,5 +66,5 @@ def test_what_capabilities_give_to_ticks_loads_no_more() -> None:
         f"for seam in {IN_TICKS!r}: registry.entries(seam, object)\n"
         "print(*sys.modules)"
     )
-    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not {*WEB, *FILES, *HTML, *HTTP} & set(loaded.stdout.split())
+    [loaded] = printed_by(script)
+    assert not {*WEB, *FILES, *HTML, *HTTP} & {*loaded}
