@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 from ninja import Schema
-from pydantic import Field
+from pydantic import ConfigDict, Field, RootModel
 
 from crawler.api.addresses import address
 from crawler.api.openapi import CRAWL_ID
@@ -19,7 +19,8 @@ from crawler.core.text.controls import Surface, spoken
 from crawler.models import Crawl
 from crawler.reports import comparison
 from crawler.reports.catalogue import report
-from crawler.reports.catalogue.report import Report, ReportGroup
+from crawler.reports.catalogue.entries import REPORTS
+from crawler.reports.catalogue.report import Report
 from crawler.reports.graph import Graph, nodes, summary
 
 Cell = str | int | None
@@ -137,6 +138,12 @@ COMPARISON_EXAMPLE: dict[str, Any] = {
 }
 CHANGE_EXAMPLE: dict[str, Any] = {**COMPARED_EXAMPLE, **TABLE_EXAMPLE}
 COMPARABLE_EXAMPLE: dict[str, Any] = {"items": [{**CRAWL_LINE_EXAMPLE, "id": OTHER_ID, "url": f"{ROOT}/{OTHER_ID}"}]}
+
+
+class ReportGroup(RootModel[str]):
+    """The headings of the list of reports."""
+
+    model_config = ConfigDict(json_schema_extra={"enum": [*dict.fromkeys(str(each.group) for each in REPORTS)]})
 
 
 class ReportEntry(Schema):

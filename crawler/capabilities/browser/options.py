@@ -8,9 +8,10 @@ from crawler.capabilities.browser.rules import MAX_RENDER_SECONDS, RENDER_SECOND
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import check_selector
-from crawler.core.options.conflicts import Conflict, all_of, chosen, has
+from crawler.core.options.conflicts import Conflict, all_of, chosen, has, none_of
 from crawler.core.options.kinds import Choice, Duration, OptionGroup, OptionSet, Switch, Texts, WireForm, each, option
-from crawler.core.pages.content_formats import WARC
+from crawler.core.pages.content_formats import PICTURES, WARC
+from crawler.core.text.controls import by_surface
 from crawler.core.urls.normalise import check_host
 
 RENDERING = OptionGroup("Rendering", "run the scripts of pages in a browser", "rendering", 120)
@@ -86,7 +87,24 @@ class RenderPolicy(RenderOptions):
     render_seconds: float = 0.0
 
 
+_RENDERED = by_surface(
+    command="--render auto or always", page="“Render in a browser”", api='`render` "auto" or "always"'
+)
+
+
+def _without_rendering(*pictures: str) -> Conflict:
+    return Conflict(
+        "keep",
+        has("keep", *pictures),
+        none_of("render"),
+        f"Content is kept as {' and '.join(pictures)} only of pages that a browser renders, and this crawl renders "
+        f"none; choose {_RENDERED} with it.",
+    )
+
+
 CONFLICTS = (
+    _without_rendering(*PICTURES),
+    *map(_without_rendering, PICTURES),
     Conflict(
         "engine",
         chosen("engine"),

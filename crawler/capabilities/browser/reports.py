@@ -17,7 +17,6 @@ from crawler.reports.catalogue.report import (
     PageRows,
     Report,
     ReportColumn,
-    ReportGroup,
     ReportRow,
     ReportTable,
     RowDetail,
@@ -29,6 +28,7 @@ from crawler.storage.queries import site_pages
 _RENDERED = by_surface(command="--render auto", page="“Render in a browser”", api='`render` "auto"')
 
 
+_GROUP = "In the browser"
 _PAGE = ReportColumn("page", "On the page", CellType.URL)
 _MESSAGE = (ReportColumn("message", "Message"),)
 _REQUEST = (
@@ -82,7 +82,7 @@ def _report(number: str, which: Q, shown: tuple[ReportColumn, ...], rows_of: Row
             yield from ((page.url, *cells) for cells in rows_of(page.load))
 
     return Report(
-        group=ReportGroup.BROWSER,
+        group=_GROUP,
         columns=(_PAGE, page_column(number)._replace(opens=True)),
         which=which,
         lines=lines,

@@ -8,7 +8,7 @@ from typing import cast
 from crawler import extras
 from crawler.core.composed import Part
 from crawler.core.errors import BadInput
-from crawler.core.options.conflicts import Conflict, chosen, has, lacks, none_of
+from crawler.core.options.conflicts import Conflict, chosen, lacks
 from crawler.core.options.kinds import Choice, OptionGroup, OptionSet, Several, option
 from crawler.core.pages.content_formats import (
     FORMS,
@@ -16,7 +16,6 @@ from crawler.core.pages.content_formats import (
     JPEG,
     MARKDOWN,
     PDF,
-    PICTURES,
     PNG,
     SCREENSHOT,
     TEXT,
@@ -37,9 +36,6 @@ SCREENSHOT_AREA = Choice(
 )
 SCREENSHOT_FORMAT = Choice(PNG, WEBP, {WEBP: "WebP", PNG: "PNG", JPEG: "JPEG"})
 
-_RENDERED = by_surface(
-    command="--render auto or always", page="“Render in a browser”", api='`render` "auto" or "always"'
-)
 _KEPT_PICTURE = by_surface(
     command="--keep screenshot", page="“Screenshot” under “Content”", api='`keep` with "screenshot"'
 )
@@ -103,16 +99,6 @@ class ContentOptions(Part):
     )
 
 
-def _without_rendering(*pictures: str) -> Conflict:
-    return Conflict(
-        "keep",
-        has("keep", *pictures),
-        none_of("render"),
-        f"Content is kept as {' and '.join(pictures)} only of pages that a browser renders, and this crawl renders "
-        f"none; choose {_RENDERED} with it.",
-    )
-
-
 def _without_screenshots(field: str, label: str) -> Conflict:
     return Conflict(
         field,
@@ -124,8 +110,6 @@ def _without_screenshots(field: str, label: str) -> Conflict:
 
 
 CONFLICTS = (
-    _without_rendering(*PICTURES),
-    *map(_without_rendering, PICTURES),
     _without_screenshots("screenshot", "Screenshot area"),
     _without_screenshots("screenshot_format", "Screenshot format"),
 )

@@ -88,14 +88,13 @@ class ReportTable(NamedTuple):
 
 
 class ReportGroup(StrEnum):
-    """The headings of the list of reports."""
+    """The headings of the list of reports. A capability may have one of its own."""
 
     LINKS = "Links and redirects"
     TEXTS = "Titles, descriptions and headings"
     CONTENT = "Content"
     INDEXING = "Search engines"
     WEIGHT = "Speed and size"
-    BROWSER = "In the browser"
     FIGURES = "The site in figures"
 
 
@@ -107,7 +106,7 @@ def _nothing(crawl: Crawl) -> str:
 class Report:
     slug: str  # in addresses and commands
     title: str
-    group: ReportGroup
+    group: str  # the heading
     about: str  # what it shows, in a sentence or two
     remedy: str  # what to do about it
     praise: str  # shown when it has no lines

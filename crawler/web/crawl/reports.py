@@ -88,7 +88,7 @@ def _entry(crawl: Crawl, report: Report, numbers: Numbers) -> dict[str, Any]:
     """One line of the list of reports. `tone`: good = no lines, warn = some, calm = neither good nor bad, none = no
     data yet."""
     lacking, number = _lacking(crawl, report), numbers.get(report.slug)
-    entry: dict[str, Any] = {"group": report.group.value, "slug": report.slug, "title": report.title}
+    entry: dict[str, Any] = {"group": str(report.group), "slug": report.slug, "title": report.title}
     entry |= {"is_counting": not lacking and number is None, "number": "", "tone": ""}
     if lacking:
         return entry | {"said": lacking}
