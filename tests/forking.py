@@ -126,7 +126,10 @@ def load_the_rest() -> None:
     """What a job loads when it comes to it, and each process that is forked before would load again."""
     for seam in {seam for name in CAPABILITIES for seam in import_module(f"crawler.capabilities.{name}").SEAMS}:
         entries(seam, object)
-    for name in ("_strptime", "crawler.capabilities.hooks.crawl_parts", "django.db.models.sql.compiler"):
+    for name in (
+        *("_strptime", "django.db.models.sql.compiler"),
+        *("crawler.capabilities.hooks.crawl_parts", "crawler.fetcher.xpath.evaluator"),
+    ):
         import_module(name)
 
 

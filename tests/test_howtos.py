@@ -17,6 +17,7 @@ from crawler.launch import site_crawler
 from tests.browser_sites.mixed import mixed
 from tests.documented import DOCS
 from tests.login_site import PASSWORD, LoginSite
+from tests.marking import long_unless
 from tests.site import Server, Site, page
 from tests.stack import ROOT, Stack
 
@@ -139,20 +140,20 @@ DOCUMENTS: dict[str, tuple[Callable[[], Server], Check]] = {
     "howto/archive.md": (lambda: Site(PAGES), archive),
     "howto/audit.md": (lambda: Site(BROKEN), audit),
     "howto/check-links.md": (lambda: Site(PAGES), finished),
+    "howto/cluster.md": (lambda: Site(PAGES), finished),
+    "howto/javascript.md": (lambda: Site(mixed(guides=3, shells=2).pages), javascript),
     "howto/language-model.md": (lambda: Site(PAGES), language_model),
     "howto/login.md": (LoginSite, login),
     "howto/million-urls.md": (lambda: Site(PAGES), million),
     "howto/watch.md": (lambda: Site(CHANGING), watch),
 }
-LONG: dict[str, tuple[Callable[[], Server], Check]] = {
-    "howto/cluster.md": (lambda: Site(PAGES), finished),
-    "howto/javascript.md": (lambda: Site(mixed(guides=3, shells=2).pages), javascript),
-}
+QUICK = {"start.md", "howto/login.md", "howto/million-urls.md"}
+"""The others crawl as these do, and export or report in another format, which has tests of its own."""
 
 
 def test_every_guide_is_tried() -> None:
     guides = {f"howto/{file.name}" for file in (DOCS / "howto").iterdir()}
-    assert guides | {"start.md"} == {*DOCUMENTS, *LONG, "howto/django.md"}  # the last one by test_embedding.py
+    assert guides | {"start.md"} == {*DOCUMENTS, "howto/django.md"}  # the last one by test_embedding.py
 
 
 def named(text: str) -> list[list[str]]:
@@ -174,9 +175,9 @@ def test_every_command_that_the_documents_name_can_be_typed() -> None:
             parser.parse_args(words[1:] if words[:2] == ["admin", "crawl"] else words)
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
+@pytest.mark.parametrize("document", long_unless(QUICK, DOCUMENTS))
 def test_its_commands_do_what_it_says(document: str, reader: Reader) -> None:
-    make, check = {**DOCUMENTS, **LONG}[document]
+    make, check = DOCUMENTS[document]
     with make().serving() as site:
         assert reader.types(document, site) == 0, reader.output
         check(reader, site)

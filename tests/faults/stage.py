@@ -9,6 +9,8 @@ import sys
 import traceback
 from pathlib import Path
 
+import soupsieve
+
 from crawler import worker as _worker  # isort: skip  # sets up Django, before anything that holds a model
 from django.conf import settings
 
@@ -22,6 +24,7 @@ LOADED = (_worker,)
 def main() -> None:
     clock = GivenClock()
     load_the_rest()
+    soupsieve.compile("p")  # it makes its regular expressions when it is first used
     gc.freeze()  # or each child's collector looks through all that is loaded, and so copies it
     for line in sys.stdin:
         given = json.loads(line)
