@@ -17,6 +17,7 @@ from crawler.core.options.catalogue import CrawlOptions
 from crawler.core.pages.outcomes import Outcome
 from crawler.core.politeness import handover, host_rules
 from crawler.core.politeness.host_rules import MAX_SLICES_PER_BATCH
+from crawler.core.protocol.messages import Batch
 from crawler.crawls.reconcile import reconcile, scan
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.job_work import JobWork
@@ -269,13 +270,7 @@ class TestALineAUrl:
         assert lines(caplog) == []
 
 
-@pytest.mark.site({"/": page(*[f"/{number}" for number in range(8)]), **{f"/{number}": "" for number in range(8)}})
-def test_a_slice_goes_on_as_soon_as_another_gives_its_connection_back(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And not when it would look for itself."""
-    monkeypatch.setattr("crawler.fetcher.slice.SLOT_POLL_S", 60.0)
-    monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 60.0)
+def batch_of_eight_slices(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Batch:
     monkeypatch.setattr("crawler.core.politeness.host_rules.SLOW_RESPONSE_S", 0.0)
     monkeypatch.setattr("crawler.core.politeness.host_rules.SHORT_SLICE_TARGET_S", 0.0)
     monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 0)
@@ -283,6 +278,17 @@ def test_a_slice_goes_on_as_soon_as_another_gives_its_connection_back(
     bench.work(at_most=3)
     (batch,) = bench.batches()
     assert len(batch.slices) == 8
+    return batch
+
+
+@pytest.mark.site({"/": page(*[f"/{number}" for number in range(8)]), **{f"/{number}": "" for number in range(8)}})
+def test_a_slice_goes_on_as_soon_as_another_gives_its_connection_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not when it would look for itself."""
+    monkeypatch.setattr("crawler.fetcher.slice.SLOT_POLL_S", 60.0)
+    monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 60.0)
+    batch = batch_of_eight_slices(bench, monkeypatch)
     began = time.monotonic()
     fetch(batch)
     assert time.monotonic() - began < 30
@@ -297,13 +303,7 @@ def test_a_slice_waits_for_a_connection_that_another_slice_of_its_job_will_give_
 ) -> None:
     """Handed back, it would keep its host from being given out for a second."""
     monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 1.0)
-    monkeypatch.setattr("crawler.core.politeness.host_rules.SLOW_RESPONSE_S", 0.0)
-    monkeypatch.setattr("crawler.core.politeness.host_rules.SHORT_SLICE_TARGET_S", 0.0)
-    monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 0)
-    bench.start(concurrency=4)
-    bench.work(at_most=3)
-    (batch,) = bench.batches()
-    assert len(batch.slices) == 8
+    batch = batch_of_eight_slices(bench, monkeypatch)
     fetch(batch)
     assert bench.site.hits.total() == 10  # with robots.txt
 

@@ -8,6 +8,7 @@ import pytest
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import FetchResult
 from tests.http.certificates import Authority, identity
 from tests.http.secure import EVERY_NAME
 from tests.http.server import Server, page
@@ -30,16 +31,20 @@ def certificate(authority: Authority, tmp_path: Path) -> str:
     return str(identity(authority, "the crawler", tmp_path))
 
 
+def asked(authority: Authority, folder: Path) -> tuple[FetchResult, list[str]]:
+    """What a host that wants a certificate has sent, and what it was asked."""
+    with (
+        Server({"/": page("<p>a")}, tls=asking_for_a_certificate(authority, folder)) as server,
+        HttpFetcher(EVERY_NAME, "Tester/1", trust=authority.trusted) as fetcher,
+    ):
+        return fetcher.get(f"https://site.test:{server.port}/"), server.requests
+
+
 def test_the_host_gets_the_certificate_that_is_set_for_it(
     authority: Authority, certificate: str, settings: Any, tmp_path: Path
 ) -> None:
     settings.CRAWLER_CLIENT_CERTIFICATES = {"site.test": certificate}
-    tls = asking_for_a_certificate(authority, tmp_path)
-    with (
-        Server({"/": page("<p>a")}, tls=tls) as server,
-        HttpFetcher(EVERY_NAME, "Tester/1", trust=authority.trusted) as fetcher,
-    ):
-        fetched = fetcher.get(f"https://site.test:{server.port}/")
+    fetched, _ = asked(authority, tmp_path)
     assert (fetched.outcome, fetched.body) == (Outcome.SUCCESS, b"<p>a")
 
 
@@ -47,14 +52,9 @@ def test_without_one_the_host_is_not_spoken_to(
     authority: Authority, certificate: str, settings: Any, tmp_path: Path
 ) -> None:
     settings.CRAWLER_CLIENT_CERTIFICATES = {"other.test": certificate}
-    tls = asking_for_a_certificate(authority, tmp_path)
-    with (
-        Server({"/": page("<p>a")}, tls=tls) as server,
-        HttpFetcher(EVERY_NAME, "Tester/1", trust=authority.trusted) as fetcher,
-    ):
-        fetched = fetcher.get(f"https://site.test:{server.port}/")
+    fetched, requests = asked(authority, tmp_path)
     assert fetched.outcome in (Outcome.TLS, Outcome.CONNECT)
-    assert server.requests == []
+    assert requests == []
 
 
 def test_after_a_host_with_one_another_is_shown_none(

@@ -8,10 +8,9 @@ import pytest
 
 from crawler.core.pages.outcomes import Outcome
 from crawler.http.client import HttpFetcher
-from tests.http.certificates import self_signed
 from tests.http.secure import EVERY_NAME
 from tests.http.server import Server, Then, page
-from tests.http.test_tls import AUTHORITY, choosy, early, expired, of_a_stranger, of_another_host
+from tests.http.test_tls import AUTHORITY, WRONG_CERTIFICATES, choosy, expired
 
 Serving = Callable[[Path], ssl.SSLContext]
 
@@ -20,16 +19,7 @@ def fetcher(*, ignore: bool = True) -> HttpFetcher:
     return HttpFetcher(EVERY_NAME, "Tester/1", trust=AUTHORITY.trusted, ignore_tls_errors=ignore)
 
 
-@pytest.mark.parametrize(
-    ("server_of", "said"),
-    [
-        (expired, "its certificate has expired"),
-        (early, "its certificate is not valid yet"),
-        (of_another_host, "certificate is not valid for 'site.test'"),
-        (self_signed, "its certificate is self-signed"),
-        (of_a_stranger, "its certificate comes from an authority that is not trusted here"),
-    ],
-)
+@pytest.mark.parametrize(("server_of", "said"), WRONG_CERTIFICATES)
 def test_any_certificate_is_accepted_and_what_is_wrong_with_it_is_told(
     tmp_path: Path, server_of: Serving, said: str
 ) -> None:

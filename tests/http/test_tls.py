@@ -59,6 +59,15 @@ def choosy(folder: Path) -> ssl.SSLContext:
     return context
 
 
+WRONG_CERTIFICATES = [
+    (expired, "its certificate has expired"),
+    (early, "its certificate is not valid yet"),
+    (of_another_host, "certificate is not valid for 'site.test'"),
+    (self_signed, "its certificate is self-signed"),
+    (of_a_stranger, "its certificate comes from an authority that is not trusted here"),
+]
+
+
 def for_members(folder: Path) -> ssl.SSLContext:
     context = AUTHORITY.server(folder)
     context.verify_mode = ssl.CERT_REQUIRED
@@ -75,11 +84,7 @@ def without_the_name(folder: Path) -> ssl.SSLContext:
 @pytest.mark.parametrize(
     ("server_of", "said"),
     [
-        (expired, "its certificate has expired"),
-        (early, "its certificate is not valid yet"),
-        (of_another_host, "certificate is not valid for 'site.test'"),
-        (self_signed, "its certificate is self-signed"),
-        (of_a_stranger, "its certificate comes from an authority that is not trusted here"),
+        *WRONG_CERTIFICATES,
         (old, "the server does not support TLS 1.2 or later"),
         (choosy, "the server supports none of the offered ciphers"),
         (for_members, "the server requires a client certificate"),

@@ -161,26 +161,25 @@ def test_a_notice_that_is_full_takes_no_more_pages(bench: Bench) -> None:
     assert [len(notice.pages) for notice in Notice.objects.order_by("number")] == [MAX_PAGES_PER_NOTICE, 1]
 
 
-@pytest.mark.site({**HOOKED, "/hook": Reply(status=503)})
-def test_a_receiver_that_is_away_is_tried_once_for_all_its_pages(bench: Bench) -> None:
+def deliver_three_pages(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
     for number in range(3):
         add_page_notice(crawl, [number])
         Notice.objects.update(gathering=False)
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
     deliver_due()
+
+
+@pytest.mark.site({**HOOKED, "/hook": Reply(status=503)})
+def test_a_receiver_that_is_away_is_tried_once_for_all_its_pages(bench: Bench) -> None:
+    deliver_three_pages(bench)
     assert bench.site.hits["/hook"] == 1
     assert len(set(Delivery.objects.values_list("due_at", flat=True))) == 1
 
 
 @pytest.mark.site({**HOOKED, "/hook": Reply(status=410)})
 def test_what_is_left_for_a_receiver_that_is_gone_is_given_up_with_it(bench: Bench) -> None:
-    crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
-    for number in range(3):
-        add_page_notice(crawl, [number])
-        Notice.objects.update(gathering=False)
-    Delivery.objects.update(due_at="2000-01-01T00:00Z")
-    deliver_due()
+    deliver_three_pages(bench)
     assert bench.site.hits["/hook"] == 1
     assert set(Delivery.objects.values_list("state", flat=True)) == {Delivery.GIVEN_UP}
 

@@ -7,9 +7,8 @@ import pytest
 import redis
 
 from tests.stack import Stack
-from tools.sim.crawl import began_at, crawled, seconds_until_fetched, start_crawl, start_workers, summary
-from tools.sim.factories import TERMS, of_stars
-from tools.sim.manners import violations
+from tools.sim.crawl import crawled, start_workers, summary
+from tools.sim.factories import TERMS
 from tools.sim.serving import free_port, serving
 from tools.sim.world import World
 
@@ -43,24 +42,3 @@ def test_a_crawl_of_many_hosts_equals_the_truth_and_is_polite_and_about_as_fast_
     assert list(found.too_often) == [], summary(found)
     assert found.told_requests == found.requests, summary(found)
     assert 1 <= found.live_ratio <= 2, summary(found)  # on a busy machine; tools/bench/sim.py measures it on a free one
-
-
-@pytest.mark.long
-def test_a_dead_host_does_not_hold_up_the_others(crew: Stack, tmp_path: Path) -> None:
-    """The same nineteen hosts, first alone, then beside one that takes requests and never answers."""
-    alone = fetched_in(crew, of_stars(19, 12, free_port()), tmp_path)
-    beside_a_dead_one = fetched_in(crew, of_stars(20, 12, free_port(), hanging=19), tmp_path)
-    assert beside_a_dead_one <= 1.25 * alone + 1  # one time-out of the dead host is ten seconds
-
-
-def fetched_in(crew: Stack, world: World, folder: Path) -> float:
-    """Seconds until the first nineteen hosts of this world are crawled. Whatever is left then finds nobody there."""
-    hosts = set(range(19))
-    pages = sum(len(world.hosts[host].pages) for host in hosts)
-    with serving(world, folder) as web:
-        crawl = start_crawl(crew, world.start_urls(), TERMS, **STEADY)
-        crew.wait_for(lambda: len(web.log().answered(hosts)) == pages + len(hosts))
-        log, began = web.log(), began_at(crew, crawl)
-    assert violations(log, world, TERMS) == []
-    assert {request.host for request in log.requests} == set(range(len(world.hosts)))
-    return seconds_until_fetched(log, hosts, began)
