@@ -106,7 +106,7 @@ CHANGES = (
     Change(
         slug="title",
         title="Changed title",
-        about="Pages that answered well both times, with another title.",
+        about="Pages with a 2xx response both times, and another title.",
         praise="Every page has the title it had.",
         columns=(_PAGE, ReportColumn("before", "Before"), ReportColumn("now", "Now")),
         selected="page.id, page.url, twin.title, page.title",
@@ -116,7 +116,7 @@ CHANGES = (
     Change(
         slug="content",
         title="Changed content",
-        about="Pages that answered well both times, and whose visible text is another, be it by a word.",
+        about="Pages with a 2xx response both times, and another visible text, if only by a word.",
         praise="Every page says what it said.",
         columns=(
             _PAGE,

@@ -21,7 +21,7 @@ export function showDetails(root, graph, place) {
   const address = card.querySelector(".address");
   address.replaceChildren(isPage && isWebAddress(node.url) ? linkOut(node.url) : isPage ? node.url : `${node.url}…`);
   const facts = {
-    Answer: statusOf(node, graph.answerNames),
+    Response: statusOf(node, graph.answerNames),
     Depth: isPage ? count(node.depth) : `${count(node.depth)} and deeper`,
     ...(isPage ? {} : { Pages: count(node.pages) }),
     ...(graph.has_counts ? { "Pages that link to it": count(node.linked_from) } : {}),
