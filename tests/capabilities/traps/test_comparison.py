@@ -1,4 +1,4 @@
-"""docs/traps.md compares crawlers by figures that come out again."""
+"""tools/bench/README.md compares crawlers by figures that come out again."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.capabilities.traps.sites import HONEST, TRAPS, reachable
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis"), pytest.mark.long]
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "traps.md"
+PAGE = Path(__file__).resolve().parents[3] / "tools" / "bench" / "README.md"
 
 
 def test_requests_on_sites_with_a_trap() -> None:
