@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -258,5 +259,10 @@ def in_one_line(error: Exception) -> str:
             return database_error_message(error)
         case RedisError():
             return f"Redis does not answer: {first}."
+        case OperationalError() | ProgrammingError() if _MISSING_TABLE.match(first):
+            return f"The database is not set up ({first}). bin/crawl and bin/up do that, or: python manage.py migrate"
         case _:
-            return f"The database does not answer correctly: {first}. Is it set up? python manage.py migrate"
+            return f"The database does not answer correctly: {first}."
+
+
+_MISSING_TABLE = re.compile(r"no such (?:table|column)|(?:relation|column) \S+ does not exist")  # SQLite, PostgreSQL

@@ -48,7 +48,7 @@ def test_without_redis_nothing_is_started_and_one_line_says_so(tmp_path: Path) -
 def test_a_database_without_tables_gets_one_line_that_says_what_to_do(words: tuple[str, ...], tmp_path: Path) -> None:
     asked = manage(tmp_path, *words)
     assert (asked.returncode, asked.stdout) == (1, "")
-    assert asked.stderr.startswith("The database does not answer correctly: no such table")
+    assert asked.stderr.startswith("The database is not set up (no such table: ")
     assert asked.stderr.endswith("python manage.py migrate\n")
     assert asked.stderr.count("\n") == 1
 
