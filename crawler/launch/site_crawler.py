@@ -57,7 +57,14 @@ def _administer(arguments: Sequence[str]) -> int:
     name, *further = arguments
     if name in _of_operators():
         _print_help_if_asked(f"{program} {name}", name, further)
-    return _manage(program, arguments)
+    try:
+        return _manage(program, arguments)
+    except SystemExit as ended:
+        from django.core.management import get_commands  # loaded by now
+
+        if ended.code == 1 and name.replace("-", "_") not in get_commands():
+            raise SystemExit(BAD_USAGE) from None  # Django has said so
+        raise
 
 
 def _manage(program: str, arguments: Sequence[str]) -> int:

@@ -96,6 +96,15 @@ def test_what_is_for_operators_is_below_admin(
     assert "Did you mean admin reconcile? (see site-crawler --help)" in capsys.readouterr().err
 
 
+def test_a_command_for_operators_that_there_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("admin", "migrat", monkeypatch=monkeypatch)
+    assert ended.value.code == 2
+    assert "Did you mean migrate?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("typed", "usage"),
     [
