@@ -157,7 +157,7 @@ class _File:
         for number, line in enumerate(self._text.splitlines(), start=1):
             if header := re.match(r"\s*\[([^\[\]]+)\]", line):
                 table = header[1].replace('"', "").replace(" ", "")
-            elif table == (f"profile.{profile}" if profile else "") and re.match(rf'\s*"?{re.escape(key)}"?\s*=', line):
+            elif table == (f"profile.{profile}" if profile else "") and line.partition("=")[0].strip(' \t"') == key:
                 return f"{self.shown}, line {number}"
         return self.shown
 

@@ -15,7 +15,7 @@ REDIS_URL = environment.redis_url()
 CRAWLER_ALLAUTH = CRAWLER_OIDC = CRAWLER_OIDC_SIGNUP = False
 CRAWLER_OIDC_NAME = ""
 SENTRY_DSN = environment.text("SENTRY_DSN", "")
-CRAWLER_TRACES = any(environment.text(f"OTEL_EXPORTER_OTLP_{of}ENDPOINT", "") for of in ("", "TRACES_"))
+CRAWLER_TRACES = bool(environment.text("OTEL_EXPORTER_OTLP_ENDPOINT", ""))
 CRAWLER_BASE_TEMPLATE = environment.text("CRAWLER_BASE_TEMPLATE", "crawler/site.html")
 CRAWLER_CONTACT = environment.header_text("CRAWLER_CONTACT")
 CRAWLER_PRIVATE_HOSTS = environment.texts("CRAWLER_PRIVATE_HOSTS")

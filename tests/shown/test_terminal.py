@@ -44,6 +44,7 @@ COMMANDS: dict[str, list[list[str]]] = {
 ELSEWHERE = {
     "autoscale": "numbers",
     "clock": "it says nothing but to the log",
+    "doctor": "what its operator has installed",
     "crawl": "it shows a receipt, as status does",
     "extract": "it asks a site: see tests/management/test_extract.py",
     "invite": "a link",

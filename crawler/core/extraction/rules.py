@@ -159,6 +159,9 @@ def text_of(rules: tuple[FieldRule, ...]) -> str:
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True) if plain else ""
 
 
+_NOT_ITS_TAG = "The extraction rules hold a value that is not what its tag (!!...) says."
+
+
 def _parsed(field: str, text: str) -> Any:
     import yaml  # only when a user writes rules: a worker starts without it
 
@@ -173,10 +176,12 @@ def _parsed(field: str, text: str) -> Any:
         line = f"line {where.line + 1}: " if where else ""
         raise BadInput(field, f"The extraction rules are neither YAML nor JSON: {line}{error.problem}.") from None
     except (yaml.YAMLError, ValueError) as error:
+        if str(error).startswith("chr()"):  # until Python 3.12 an OverflowError
+            raise BadInput(field, _NOT_ITS_TAG) from None
         first = (str(error).splitlines() or ["a value cannot be read"])[0]
         raise BadInput(field, f"The extraction rules are neither YAML nor JSON: {first}.") from None
     except (LookupError, AttributeError, TypeError, OverflowError):  # PyYAML, for values that do not fit their tags
-        raise BadInput(field, "The extraction rules hold a value that is not what its tag (!!...) says.") from None
+        raise BadInput(field, _NOT_ITS_TAG) from None
 
 
 def _rule(field: str, place: int, name: Any, given: Any) -> FieldRule:

@@ -18,7 +18,7 @@ SCRIPT = """
 import logging, django, sentry_sdk
 django.setup()
 def fail():
-    password = "s3cret-of-a-variable"
+    password = "-".join(["s3cret", "of", "a", "variable"])
     raise ValueError("it broke")
 try:
     fail()
@@ -46,7 +46,7 @@ def test_an_error_is_sent_without_the_values_of_variables(stack: Stack) -> None:
         subprocess.run([sys.executable, "-c", SCRIPT], env=env, check=True, timeout=60, capture_output=True)
     assert b"it broke" in sentry.received
     assert b"site-crawler@" in sentry.received
-    assert b"s3cret" not in sentry.received
+    assert b"s3cret-of-a-variable" not in sentry.received
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_an_error_is_sent_without_the_values_of_variables(stack: Stack) -> None:
 def test_without_the_package_the_start_ends_with_the_line_to_type(
     setting: str, value: Any, extra: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settings, setting, value)
+    setattr(settings, setting, value)
     absent = extras.Extra(extra.lower(), "It needs", ("package",), ("no_such_module",), "requirements-telemetry.txt")
     monkeypatch.setattr(start_up, extra, absent)
     with pytest.raises(ImproperlyConfigured, match=r"pip install -r requirements-telemetry\.txt"):
