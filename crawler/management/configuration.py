@@ -68,7 +68,7 @@ def configure(arguments: Sequence[str], environ: Mapping[str, str] = os.environ)
     is_off = "no-config" in typed or (
         "config" not in typed and _YES_NO.get(environ.get(_variable("no-config"), ""), False)
     )
-    files = [] if is_off else [_File(path) for path in _paths(named)]
+    files = [] if is_off else _files(named)
     settings = dict[str, Setting]()
     for file in files:
         settings |= _of_file(file, "", options)
@@ -130,10 +130,10 @@ def _excluded_by(typed: Mapping[str, Any], options: Mapping[str, Action]) -> set
 
 
 class _File:
-    """A file that was read. Raises BadInput if it cannot be."""
+    """A file that was read. Raises BadInput if it cannot be. `is_confined`: it names no file outside of its folder."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, is_confined: bool = False) -> None:
+        self.path, self._is_confined = path, is_confined
         here = Path.cwd()
         self.shown = str(path.relative_to(here) if path.is_relative_to(here) else path)
         try:
@@ -151,6 +151,15 @@ class _File:
                 "config", f"{self.shown}: profile must be a table for each profile, such as [profile.nightly]."
             )
 
+    def path_of(self, key: str, value: str, source: str) -> str:
+        """A path that is relative to the file."""
+        folder = self.path.parent
+        path = folder / Path(value).expanduser()
+        if self._is_confined and not path.resolve().is_relative_to(folder.resolve()):
+            why = f"it must be below {folder}; type --{key} {value}, or name this file by --config"
+            raise BadInput("config", f"{source}: {key}: {why}.")
+        return str(path)
+
     def place(self, profile: str, key: str) -> str:
         """The file, and the line of a key where that is found."""
         table = ""
@@ -162,14 +171,16 @@ class _File:
         return self.shown
 
 
-def _paths(named: str | None) -> list[Path]:
+def _files(named: str) -> list[_File]:
     """The file that is named; else that of the user, and that of the project, if they exist."""
     if named:
-        return [Path(named).expanduser().absolute()]
+        return [_File(Path(named).expanduser().absolute())]
     of_user = user_config_folder()
     of_project = next((path for folder in _folders(Path.cwd()) if (path := folder / FILE).is_file()), None)
-    found = [of_user and of_user / FILE, of_project]
-    return list(dict.fromkeys(path for path in found if path is not None and path.is_file()))
+    found = [_File(of_user / FILE)] if of_user is not None and (of_user / FILE).is_file() else []
+    if of_project is not None and of_project not in [file.path for file in found]:
+        found.append(_File(of_project, is_confined=True))  # which may come with the files of a stranger
+    return found
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -206,7 +217,7 @@ def _of_file(file: _File, profile: str, options: Mapping[str, Action]) -> dict[s
                 "config", f"{source}: {key} is a credential; name the variable that has it, such as {_example(key)}."
             )
         if options[key].metavar == "FILE" and isinstance(value, str) and value != "-":
-            value = str(file.path.parent / Path(value).expanduser())  # noqa: PLW2901 (of the file, not of this folder)
+            value = file.path_of(key, value, source)  # noqa: PLW2901 (of the file, not of this folder)
         found[key] = Setting(value, source, _words(key, options[key], value, source), file.shown)
     return found
 

@@ -166,6 +166,14 @@ def test_files_in_a_file_are_relative_to_it(write: Write, monkeypatch: pytest.Mo
     assert words() == ["--export=-"]
 
 
+def test_the_file_of_a_project_names_no_file_outside_of_its_folder(write: Write, tmp_path: Path) -> None:
+    file = write(f'export = "{tmp_path}/a.csv"\n')
+    assert refusal().startswith("site-crawler.toml, line 1: export: it must be below ")
+    assert words("--config", str(file))[0] == f"--export={tmp_path}/a.csv"
+    write('list = "../urls.txt"\n')
+    assert refusal().endswith("type --list ../urls.txt, or name this file by --config.")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

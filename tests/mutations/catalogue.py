@@ -37,6 +37,7 @@ HTTP_ROBOTS = "crawler/http/robots.py"
 ROBOTS_CHECK = "crawler/fetcher/robots_check.py"
 HOST_SLOT = "crawler/fetcher/host_slot.py"
 SLICE = "crawler/fetcher/slice.py"
+CONFIGURATION = "crawler/management/configuration.py"
 OUTBOX = "crawler/notices/outbox.py"
 LOGINS = "crawler/accounts/logins.py"
 PERMISSIONS = "crawler/accounts/permissions.py"
@@ -764,6 +765,30 @@ MUTATIONS = (
         "            _check_installed(lane)\n",
         "            pass\n",
         "tests/extras/test_surfaces.py::test_the_api_refuses_it_with_a_problem",
+    ),
+    Mutation(
+        "config-file-with-a-credential",
+        "A config file names credentials and does not have them",
+        CONFIGURATION,
+        "        if _is_secret(options[key]) and not all(_REFERENCE.fullmatch(str(one)) for one in _listed(value)):\n",
+        "        if False:\n",
+        "tests/management/test_configuration.py::test_a_credential_in_a_file_only_names_a_variable",
+    ),
+    Mutation(
+        "config-file-of-a-stranger",
+        "The config file of a project has no other file read or written",
+        CONFIGURATION,
+        "        if self._is_confined and not path.resolve().is_relative_to(folder.resolve()):\n",
+        "        if False:\n",
+        "tests/management/test_configuration.py::test_the_file_of_a_project_names_no_file_outside_of_its_folder",
+    ),
+    Mutation(
+        "config-file-above-flags",
+        "A flag is above a config file",
+        CONFIGURATION,
+        "    left_out = {*typed, *off, *_excluded_by(typed, options)}\n",
+        "    left_out = {*off, *_excluded_by(typed, options)}\n",
+        "tests/management/test_configuration.py::test_a_flag_is_above_the_environment_above_the_profile_above_the_file",
     ),
     Mutation(
         "worker-without-the-packages-keeps-nothing",
