@@ -43,18 +43,18 @@ def troubles(setup: Setup) -> Iterator[CheckMessage]:
     if not is_guarded(setup.redis_url):
         yield _message(1, True, "Redis accepts commands from every client that can connect.", UNGUARDED_HINT)
     if "*" in setup.allowed_hosts:
-        hint = "Set ALLOWED_HOSTS to the names people type, such as crawler.example.com."
-        yield _message(2, True, "Pages are served under every host name, so their links can carry a forged one.", hint)
+        hint = "Set ALLOWED_HOSTS to the host names users visit, such as crawler.example.com."
+        yield _message(2, True, "Pages are served under every host name, so links can contain a forged one.", hint)
     if urlsplit(setup.base_url).scheme != "https":
-        hint = "Set CRAWLER_BASE_URL to the address people type, such as https://crawler.example.com."
+        hint = "Set CRAWLER_BASE_URL to the address users visit, such as https://crawler.example.com."
         yield _message(3, True, "Links in mails and invitations lead to an address without TLS.", hint)
     if not setup.webhook_secret:
-        hint = "Set CRAWLER_WEBHOOK_SECRET to a long random text, and tell it to the receivers."
-        yield _message(4, False, "Webhooks go out unsigned: their receivers cannot know who sends them.", hint)
+        hint = "Set CRAWLER_WEBHOOK_SECRET to a long random text, and share it with the receivers."
+        yield _message(4, False, "Webhooks are not signed: receivers cannot verify the sender.", hint)
     if any(is_everything(host) for host in setup.private_hosts):
-        hint = "Set CRAWLER_PRIVATE_HOSTS to the hosts that are meant; superusers can allow all to one crawl."
+        hint = "Set CRAWLER_PRIVATE_HOSTS to the intended hosts; superusers can allow all for a single crawl."
         yield _message(
-            5, True, "Every user may crawl every address this machine reaches, including its own services.", hint
+            5, True, "Every user can crawl every address that this machine reaches, including its own services.", hint
         )
     if len(setup.metrics_token) < MIN_TOKEN_LENGTH:
         hint = "Set CRAWLER_METRICS_TOKEN to a long random text, and give it to your monitor."
@@ -64,10 +64,10 @@ def troubles(setup: Setup) -> Iterator[CheckMessage]:
         )
     if setup.mails_are_files:
         hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@host:587."
-        yield _message(7, False, "Mails are not sent: each becomes a file in the data folder.", hint)
+        yield _message(7, False, "Mails are not sent: they are written to the data folder.", hint)
     if setup.content_is_here and is_elsewhere(setup.redis_url):
         hint = "Set CRAWLER_CONTENT_STORAGE to a bucket, or to a folder that all machines share."
-        yield _message(8, False, "Redis is on another machine, but kept content in a folder of this one.", hint)
+        yield _message(8, False, "Redis is on another machine, but content is stored in a folder of this one.", hint)
     if setup.unnamed_proxy:
         hint = f"If it is your proxy, add it: CRAWLER_TRUSTED_PROXIES={setup.unnamed_proxy}"
         what = f"{setup.unnamed_proxy} forwards requests, but CRAWLER_TRUSTED_PROXIES does not name it."
@@ -77,10 +77,8 @@ def troubles(setup: Setup) -> Iterator[CheckMessage]:
         is_endless = " Every page redirects to itself." if setup.redirects_to_https else ""
         yield _message(9, setup.redirects_to_https, f"No proxy is trusted. {UNTRUSTED}{is_endless}", hint)
     if not setup.login_tries:
-        hint = (
-            "Set CRAWLER_LOGIN_TRIES to how often one may mistype a password within a quarter of an hour, such as 10."
-        )
-        yield _message(10, False, "Passwords can be guessed without end.", hint)
+        hint = "Set CRAWLER_LOGIN_TRIES to the failed log-ins allowed within 15 minutes, such as 10."
+        yield _message(10, False, "Password guesses are not limited.", hint)
 
 
 UNTRUSTED = "Its clients' addresses are not known, and their requests do not count as HTTPS."

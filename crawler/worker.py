@@ -163,7 +163,7 @@ class Worker(SimpleWorker):
         except RedisError as error:
             if not self._restarts():
                 raise
-            log.warning("Redis does not answer: %s", error)
+            log.warning("Redis does not respond: %s", error)
         finally:
             stop_request.is_told, SafeQueue.before_waiting = False, _fetch.connection_pool.close_idle
             _fetch.connection_pool.close_idle()

@@ -56,7 +56,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_a_node_of_a_cluster_is_refused_at_each_start(node: str, tmp_path: Path) -> None:
-    refusal = f"The Redis at {node} cannot be used. Redis Cluster cannot be used, because jobs and crawls need .*: use "
+    refusal = f"The Redis at {node} cannot be used. Redis Cluster is not supported, because transactions use .*: use "
     with RedisClient.from_url(node) as client, pytest.raises(ServiceDown, match=refusal):
         check_server(client, node)
     with pytest.raises(ServiceDown, match=refusal):  # bin/crawl, bin/up

@@ -60,9 +60,7 @@ def first_account() -> User:
         return _create_first()
     account = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if account is None:
-        raise CrawlerError(
-            "No account is an active superuser, so there is none to log in. Make one: python manage.py createsuperuser"
-        )
+        raise CrawlerError("There is no active superuser to log in. Create one: python manage.py createsuperuser")
     return account
 
 
@@ -80,7 +78,7 @@ def account_named(name: str) -> User:
     """An active account; CrawlerError if there is none of this name."""
     account = User.objects.filter(username=name, is_active=True).first()
     if account is None:
-        raise CrawlerError(f"There is no active account {name!r}. Make one: python manage.py invite EMAIL")
+        raise CrawlerError(f"There is no active account {name!r}. Create one: python manage.py invite EMAIL")
     return account
 
 
@@ -152,7 +150,7 @@ def invite(email: str, groups: Sequence[str] = (), *, staff: bool = False) -> Us
     with transaction.atomic():
         account = User.objects.filter(username__iexact=address).first() or _create(address)
         if account.has_usable_password() or not account.is_active:
-            raise BadInput("email", f"There is an account {address} already. Change it in the admin.")
+            raise BadInput("email", f"The account {address} already exists. Change it in the admin.")
         if staff and not account.is_staff:
             account.is_staff = True
             account.save(update_fields=["is_staff"])
@@ -164,9 +162,9 @@ def link_for(account: User, base_url: str) -> str:
     """A URL below `base_url` where the account's user chooses a password: once, within three days. BadInput for an
     account that has one, or is not active."""
     if account.has_usable_password():
-        raise BadInput("user", f"{account.get_username()} has a password already, so there is nothing to invite to.")
+        raise BadInput("user", f"{account.get_username()} already has a password and needs no invitation.")
     if not account.is_active:
-        raise BadInput("user", f"{account.get_username()} is not active; make it so first.")
+        raise BadInput("user", f"{account.get_username()} is not active; activate it first.")
     audit.note("invitation.made", account)
     return _address(base_url, "invitation", account, _invitation_tokens)
 
@@ -196,9 +194,9 @@ def _checked(email: str) -> str:
         validate_email(address)
         User.username_validator(address)
     except ValidationError:
-        raise BadInput("email", f"{email!r} is not an e-mail address; give one such as ann@example.com.") from None
+        raise BadInput("email", f"{email!r} is not an e-mail address; enter one such as ann@example.com.") from None
     if len(address) > 150:
-        raise BadInput("email", "The address is longer than 150 characters, which no account's name may be.")
+        raise BadInput("email", "The address is longer than 150 characters, the limit for user names.")
     return address
 
 
@@ -212,5 +210,5 @@ def _create(address: str) -> User:
 def _group(name: str) -> Group:
     group = Group.objects.filter(name=name).first()
     if group is None:
-        raise BadInput("group", f"There is no group {name!r}. Groups are made in the admin.")
+        raise BadInput("group", f"There is no group {name!r}. Create groups in the admin.")
     return group

@@ -157,7 +157,7 @@ def _with_limiter(call: Callable[[RateLimiter], Result]) -> Result:
     try:
         return call(RedisRateLimiter(queues.connection(), FAILED_LOGINS))
     except RedisError as error:
-        log.warning("failed logins are counted by each process for itself, because Redis does not answer: %s", error)
+        log.warning("each process counts failed log-ins on its own, because Redis does not respond: %s", error)
         return call(_in_memory)
 
 

@@ -75,7 +75,7 @@ def namer(user: AnyUser, item: Crawl | Schedule) -> Namer:
 def check_private(user: User | None, *, allow_private: bool) -> None:
     """BadInput if this user would allow addresses that are not public; None = the operator, who may."""
     if allow_private and user is not None and not (user.is_active and user.is_superuser):
-        raise BadInput("allow_private", "Only a superuser may allow addresses that are not public; leave it out.")
+        raise BadInput("allow_private", "Only a superuser can allow private addresses; leave it out.")
 
 
 def private_hosts_of(crawl: Crawl, *, public_only: bool = False) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def _in_all_processes(user: int) -> Iterator[None]:
         redis = queues.connection()
         is_first = redis.set(key, 1, ex=LONGEST_S, nx=True) is not None
     except RedisError as error:
-        log.warning("previews are limited by each process for itself, because Redis does not answer: %s", error)
+        log.warning("each process limits previews on its own, because Redis does not respond: %s", error)
         yield
         return
     if not is_first:

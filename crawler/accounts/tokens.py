@@ -32,9 +32,9 @@ def make_token(
     if not name or len(name) > 100:
         raise BadInput("name", "Give the token a name of 1 to 100 characters, such as the program that uses it.")
     if expires_at is not None and expires_at <= now:
-        raise BadInput("expires_at", "The token would have expired already; choose a later day, or none.")
+        raise BadInput("expires_at", "The expiry date is in the past; choose a later day, or none.")
     if usable_tokens(user, now).count() >= MAX_TOKENS:
-        raise BadInput("name", f"You have {MAX_TOKENS} tokens. Revoke one that is used no more.")
+        raise BadInput("name", f"You have {MAX_TOKENS} tokens. Revoke one that is no longer used.")
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     with transaction.atomic():
         token = ApiToken.objects.create(

@@ -49,7 +49,7 @@ def caller_of(request: HttpRequest) -> Caller | None:
         return _by_token(secret.strip())
     if isinstance(request.user, User):
         if check_csrf(request) is not None:
-            raise Problem(403, "A call by session that changes something needs the header X-CSRFToken; or use a token.")
+            raise Problem(403, "A session call that changes something needs the header X-CSRFToken; or use a token.")
         return Caller(request.user, ALL_SCOPES, None)
     return None
 
@@ -98,7 +98,7 @@ class BearerToken(AuthBase):
 
     openapi_type = "http"
     openapi_scheme = "bearer"
-    openapi_description = "A token made at /account/tokens/."
+    openapi_description = "A token created at /account/tokens/."
 
     def __init__(self, scope: Scope | None) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Session(AuthBase):
     openapi_type = "apiKey"
     openapi_in = "cookie"
     openapi_name = "sessionid"
-    openapi_description = "Being logged in on the web pages; calls that change something need X-CSRFToken besides."
+    openapi_description = "The session of the web pages; calls that change something also need the header X-CSRFToken."
 
     def __call__(self, request: ApiRequest) -> Caller | None:  # type: ignore[override]  # `api_view` made it one
         return request.caller if request.caller is not None and request.caller.token is None else None
@@ -138,7 +138,7 @@ def counted(caller: Caller) -> dict[str, str]:
     try:
         calls = RedisRateLimiter(queues.connection(), API_CALLS).take([Limit(f"user:{caller.user.pk}", limit)])
     except RedisError as error:
-        log.warning("a call of the API is not counted, because Redis does not answer: %s", error)
+        log.warning("a call of the API is not counted, because Redis does not respond: %s", error)
         return {}
     left = max(0, limit - calls.made[0])
     headers = {
@@ -149,6 +149,6 @@ def counted(caller: Caller) -> dict[str, str]:
         "RateLimit": f'"minute";r={left};t={calls.ends_in}',
     }
     if calls.wait or calls.made[0] > limit:  # in the last millisecond of a window the wait is 0
-        detail = f"More than {limit} calls within a minute; go on in {calls.ends_in} s."
+        detail = f"More than {limit} calls within a minute; continue in {calls.ends_in} s."
         raise Problem(429, detail, headers={**headers, "Retry-After": str(calls.ends_in)})
     return headers

@@ -39,10 +39,10 @@ def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], 
         case FinishedCall(status, headers, body):
             return HttpResponse(body, status=status, headers={**headers, "Idempotency-Replayed": "true"})
         case UnderWay():
-            detail = "A call with this Idempotency-Key is under way; ask again in a second for its answer."
+            detail = "A call with this Idempotency-Key is in progress; repeat it in a second for the response."
             raise Problem(409, detail, headers={"Retry-After": "1"})
         case OtherCall():
-            raise Problem(422, "This Idempotency-Key was used for another call; take a new one for each call.")
+            raise Problem(422, "This Idempotency-Key was used for another call; use a new one for each call.")
 
 
 def id_to_make(request: ApiRequest) -> UUID | None:

@@ -27,7 +27,9 @@ Item = TypeVar("Item", bound=Model)
 
 def crawl_named(request: ApiRequest, crawl_id: UUID, right: Right = Right.SEE) -> Crawl:
     """A crawl for which the caller has this right."""
-    crawl = _found(visible_crawls(request.user), crawl_id, f"There is no crawl {crawl_id} that you may see.")
+    crawl = _found(
+        visible_crawls(request.user), crawl_id, f"There is no crawl {crawl_id}, or you have no access to it."
+    )
     _check(request, right, crawl)
     return crawl
 
@@ -48,7 +50,7 @@ def page_named(crawl: Crawl, page_id: int) -> Page:
 
 def schedule_named(request: ApiRequest, schedule_id: UUID, right: Right = Right.SEE) -> Schedule:
     """A schedule for which the caller has this right."""
-    missing = f"There is no schedule {schedule_id} that you may see."
+    missing = f"There is no schedule {schedule_id}, or you have no access to it."
     schedule = _found(visible_schedules(request.user), schedule_id, missing)
     _check(request, right, schedule)
     return schedule
@@ -65,7 +67,7 @@ def group_named(user: User, name: str | None, shared_with: Group | None = None) 
         return shared_with if name is not None else None
     group = groups_of(user).filter(name=name).first()
     if group is None:
-        raise BadInput("group", "You are in no group of this name; GET /me lists yours.")
+        raise BadInput("group", "You are not in a group of this name; GET /me lists yours.")
     return group
 
 
@@ -99,4 +101,4 @@ def _found(items: QuerySet[Item], key: object, missing: str) -> Item:
 
 def _check(request: ApiRequest, right: Right, item: Crawl | Schedule) -> None:
     if not may(request.user, right, item):
-        raise Problem(403, "You may look at this, and no more: ask its owner.")
+        raise Problem(403, "You can only view this; ask its owner.")

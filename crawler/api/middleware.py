@@ -53,13 +53,13 @@ def api_view(view: View) -> View:
         except Problem as trouble:
             response = trouble.response()
         except RequestDataTooBig:
-            response = problem(413, "The body is too large. A long list of URLs goes to POST /api/v1/crawls/list.")
+            response = problem(413, "The body is too large. Send a long list of URLs to POST /api/v1/crawls/list.")
         except (MultiPartParserError, SuspiciousOperation) as error:
-            response = problem(400, f"What was sent cannot be read: {error}.")
+            response = problem(400, f"The request cannot be read: {error}.")
         except UnreadablePostError:
             response = problem(408, SENT_TOO_SLOWLY)
         except (OperationalError, InterfaceError) as error:
-            log.error("the database does not answer: %s", error)
+            log.error("the database does not respond: %s", error)
             response = service_down(database_error_message(error)).response()
         return _finished(response, limit_headers)
 
@@ -73,7 +73,7 @@ def not_there(request: HttpRequest) -> HttpResponse:
 
 def _respond(request: ApiRequest, call: Call, limit_headers: dict[str, str]) -> HttpResponseBase:
     if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-        raise Problem(400, "The address has a NUL character in it; leave it out.")
+        raise Problem(400, "The address contains a NUL character; leave it out.")
     request.claim = None
     request.caller = caller_of(request)
     if request.caller is None:
@@ -86,7 +86,7 @@ def _respond(request: ApiRequest, call: Call, limit_headers: dict[str, str]) -> 
 
 def _finished(response: HttpResponseBase, limit_headers: dict[str, str]) -> HttpResponseBase:
     if response.status_code == 405:
-        response = problem(405, "This address does not know that method.", headers={"Allow": response["Allow"]})
+        response = problem(405, "This address does not support the method.", headers={"Allow": response["Allow"]})
     for name, value in {**limit_headers, **ALWAYS}.items():
         response.headers.setdefault(name, value)
     return response

@@ -91,7 +91,7 @@ PROBLEM_SCHEMA: dict[str, Any] = {
         "type": {"type": "string"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "What is wrong, and what to do."},
+        "detail": {"type": "string", "description": "The problem, and how to solve it."},
         "errors": {
             "type": "array",
             "items": {
@@ -121,20 +121,20 @@ PROBLEMS = {
     "403": "The token lacks the scope.",
     "404": "It does not exist, or you may not see it.",
     "409": "Not possible in this state, or already under way.",
-    "410": "It existed, and is not available any more.",
+    "410": "It existed, but is no longer available.",
     "413": "The body is too large.",
     "414": "The address is too long; the response is an HTML page of the web server.",
     "415": "The call does not accept this type of body.",
     "422": "A value is invalid.",
-    "429": "Too many calls within a minute, or too many slow ones at a time.",
-    "503": "Redis or the database does not answer.",
+    "429": "Too many calls within a minute, or too many slow calls at once.",
+    "503": "Redis or the database does not respond.",
 }
 IDEMPOTENCY_KEY = {
     "in": "header",
     "name": "Idempotency-Key",
     "required": False,
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
-    "description": "A text that is unique for each call. The call can be sent again, and is run once.",
+    "description": "A unique text for each call. Repeated calls with it run only once.",
 }
 
 
@@ -149,7 +149,7 @@ PATH_PARAMETERS = {
     "token_id": "The token, by its `id` in the list of tokens.",
     "slug": "The report, by its `slug` in the list of reports.",
     "change": "The kind of difference: `new`, `gone`, `status`, `title` or `content`.",
-    "form": "The format the content was kept in.",
+    "form": "The format of the stored content.",
     "export_format": "The format of the file.",
 }
 """Descriptions of the path parameters; each name has one meaning."""

@@ -16,14 +16,14 @@ from crawler.api.addresses import address
 
 
 def nothing_here() -> str:
-    return f"There is nothing at this address; {address('docs')} shows what there is."
+    return f"There is nothing at this address; {address('docs')} lists the calls."
 
 
 MEDIA_TYPE = "application/problem+json"
 TROUBLE = "An internal error; the server's log has the details."
 DETAILS = {
-    400: "The request cannot be read: look at its address, its Host header and its body.",
-    413: "The body is larger than this call takes. A long list of URLs goes to POST /api/v1/crawls/list.",
+    400: "The request cannot be read: check its address, Host header and body.",
+    413: "The body is too large for this call. Send a long list of URLs to POST /api/v1/crawls/list.",
     500: TROUBLE,
 }
 
@@ -77,10 +77,10 @@ def unauthenticated(*, was_sent_a_token: bool) -> Problem:
     """The caller is unknown (RFC 6750, 3)."""
     where = reverse("token-list")
     if was_sent_a_token:
-        detail = f"This token cannot be used: it is unknown, has expired or was revoked. Make one at {where}."
+        detail = f"This token is unknown, expired or revoked. Create one at {where}."
         challenge = 'Bearer realm="api", error="invalid_token"'
     else:
-        detail = f"Send a token as `Authorization: Bearer ...`; make one at {where}."
+        detail = f"Send a token as `Authorization: Bearer ...`; create one at {where}."
         challenge = 'Bearer realm="api"'
     return Problem(401, detail, headers={"WWW-Authenticate": challenge})
 
@@ -126,7 +126,7 @@ class StrictParser(Parser):
 
 
 def no_form() -> Problem:
-    return Problem(415, "This call takes JSON, not a form; a form is for POST /crawls/list alone.")
+    return Problem(415, "This call accepts JSON, not a form; only POST /crawls/list accepts forms.")
 
 
 def read_json(text: bytes) -> Any:
@@ -143,6 +143,6 @@ def _check(value: Any, levels: int) -> None:
     if levels == 0:
         raise Problem(400, f"The body nests more than {MAX_NESTING} levels deep.")
     if isinstance(value, str) and "\0" in value:
-        raise Problem(400, "The body has a NUL character in a text; leave it out.")
+        raise Problem(400, "The body contains a NUL character; leave it out.")
     for part in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check(part, levels - 1)

@@ -102,7 +102,7 @@ def _id_of(crawl: Crawl | UUID | str) -> UUID:
 
 def _epoch(moment: datetime | None) -> float | None:
     if moment is not None and moment.tzinfo is None:
-        raise BadInput("not_before", "The time must name its zone, such as datetime.UTC.")
+        raise BadInput("not_before", "The time must have a time zone, such as datetime.UTC.")
     return None if moment is None else moment.timestamp()
 
 

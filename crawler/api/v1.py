@@ -45,9 +45,9 @@ from crawler.reports.cause_text import shortage_text
 
 log = logging.getLogger(__name__)
 
-DESCRIPTION = """Everything the web pages can do, for programs. Send a token, made at /account/tokens/, as
-`Authorization: Bearer ...`. Lists come in pages: follow `next` until it is null. A POST with an `Idempotency-Key` may
-be sent again. Errors are application/problem+json; `errors` names each field that cannot be used."""
+DESCRIPTION = """Everything the web pages can do, for programs. Send a token, created at /account/tokens/, as
+`Authorization: Bearer ...`. Lists have pages: follow `next` until it is null. A POST with an `Idempotency-Key` can
+be repeated. Errors are application/problem+json; `errors` names each invalid field."""
 
 
 class Api(NinjaAPI):
@@ -110,7 +110,7 @@ def _not_there(request: HttpRequest, error: Http404) -> HttpResponse:
 @api.exception_handler(ValidationError)
 def _not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     places = [place(_place_of(found["loc"]), found["msg"]) for found in error.errors]
-    return problem(422, "Something that was sent cannot be used; `errors` says what.", errors=places)
+    return problem(422, "The request contains invalid values; see `errors`.", errors=places)
 
 
 @api.exception_handler(RawPostDataException)
@@ -153,9 +153,9 @@ def _service_down(request: HttpRequest, error: ServiceDown) -> HttpResponse:
 
 @api.exception_handler(RedisError)
 def _redis_down(request: HttpRequest, error: RedisError) -> HttpResponse:
-    log.error("Redis does not answer: %s", error)
+    log.error("Redis does not respond: %s", error)
     short = shortage_of(error)
-    what = "Redis does not answer." if short is None else shortage_text(short)
+    what = "Redis does not respond." if short is None else shortage_text(short)
     detail = f"{what[:-1]}, so this may be half done. It is safe to try again in a moment."
     return service_down(detail).response()
 

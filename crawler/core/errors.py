@@ -96,8 +96,8 @@ class SealBroken(CrawlerError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The credentials of this crawl cannot be read, because SECRET_KEY is not the one they were stored under. "
-            "Set it to what it was, or start the crawl again with the credentials typed again."
+            "The credentials of this crawl cannot be read, because SECRET_KEY has changed since they were stored. "
+            "Restore the old key, or start the crawl again and enter the credentials again."
         )
 
 

@@ -39,9 +39,9 @@ PAUSE = Action(
     control.pause,
     State.PAUSED,
     "Pause a crawl",
-    "No further page is requested. Results under way are still processed.",
-    "Paused. Dispatched pages are still processed; no further pages are requested.",
-    "it is paused, by this command or before it",
+    "No more pages are requested. Results in progress are still stored.",
+    "Paused. Dispatched pages are still processed; no more pages are requested.",
+    "it is paused, or already was",
     "it cannot be paused because it is over, or a service is down",
 )
 RESUME = Action(
@@ -50,8 +50,8 @@ RESUME = Action(
     State.RUNNING,
     "Resume a crawl",
     "Continue a paused crawl.",
-    "Resumed. It goes on where it stopped.",
-    "it is running, by this command or before it",
+    "Resumed. It continues where it stopped.",
+    "it is running, or already was",
     "it cannot be resumed because it is over, or a service is down",
     needs_worker=True,
 )
@@ -60,9 +60,9 @@ CANCEL = Action(
     control.cancel,
     State.CANCELLED,
     "Cancel a crawl",
-    "End it. Open pages are closed as cancelled; fetched pages are kept.",
-    "Cancelled. Open pages will not be requested any more.",
-    "it is cancelled, by this command or before it",
+    "Stop it. Open pages are closed as cancelled; fetched pages are kept.",
+    "Cancelled. Open pages will no longer be requested.",
+    "it is cancelled, or already was",
     "it is finished and cannot be cancelled, or a service is down",
 )
 FINISH = Action(
@@ -102,5 +102,5 @@ def reply_to(action: Action, moved: bool, crawl_id: UUID) -> Reply:
     if state.is_over:
         return Reply(f"{_STANDS[state]}; there is nothing to {action.name}.", is_so=False)
     if action is FINISH:
-        return Reply("It is not kept open: it finishes by itself once all open pages are done.", is_so=True)
+        return Reply("It is not kept open: it finishes automatically once all open pages are done.", is_so=True)
     return Reply(f"{_STANDS[state]}: another user changed its state at the same time. Try again.", is_so=False)

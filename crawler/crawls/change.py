@@ -53,7 +53,7 @@ def change(crawl_id: UUID, values: Mapping[str, Any], *, by: Namer) -> Changed:
     for name in values:
         if name not in (*CHANGEABLE, *credentials.CHANGEABLE):
             others = ", ".join((*CHANGEABLE, *credentials.CHANGEABLE))
-            raise BadInput(name, f"A crawl keeps this option from its start on. To change: {others}.")
+            raise BadInput(name, f"This option cannot be changed after the start. Options you can change: {others}.")
     given = {name: _plain(crawl, name, value, by) for name, value in values.items() if name in CHANGEABLE}
     secrets = {name: value or () for name, value in values.items() if name in credentials.CHANGEABLE}
     queues.connection().ping()  # if Redis does not respond, nothing is changed
@@ -115,7 +115,7 @@ def _with(options: CrawlOptions, given: Mapping[str, Any], *, is_list: bool) -> 
     """BadInput for a value of another type, or patterns for a list, which names all its pages."""
     for name in OF_LINKS:
         if is_list and given.get(name):
-            raise BadInput(name, f"A list has all its pages on it, and no link is followed; leave out {name}.")
+            raise BadInput(name, f"A list contains all its pages, and links are not followed; leave out {name}.")
     try:
         return msgspec.convert({**options.to_plain(), **given}, CrawlOptions)
     except msgspec.ValidationError as error:

@@ -220,7 +220,7 @@ def share(item: Crawl | Schedule, user: User, group: Group | None, *, group_cont
     """Share with a group, or stop sharing (None); True if anything changed. BadInput for a group that this user is not
     in. The caller has checked that the user may share the crawl or schedule."""
     if group is not None and group.pk != item.group_id and not groups_of(user).filter(pk=group.pk).exists():
-        raise BadInput("group", f"You are not in the group {group.name}; choose one of yours.")
+        raise BadInput("group", f"You are not a member of the group {group.name}; choose one of your groups.")
     controls = group_controls and group is not None
     if (item.group_id, item.group_controls) == (group.pk if group else None, controls):
         return False

@@ -24,11 +24,9 @@ log = logging.getLogger(__name__)
 HOSTS = by_surface(command="--host", page="“Further hosts”", api="`hosts`")
 
 OTHER_HOSTS_MESSAGE = (
-    "They were given for other hosts than this crawl would send them to. Leave this out, and give them again."
+    "They were entered for other hosts than this crawl would send them to. Leave this out, and enter them again."
 )
-UNREADABLE_MESSAGE = (
-    "They cannot be read any more, because SECRET_KEY was changed. Leave this out, and give them again."
-)
+UNREADABLE_MESSAGE = "They can no longer be read, because SECRET_KEY was changed. Leave this out, and enter them again."
 
 
 def check_usable(guard: Guard, sealed: str) -> None:

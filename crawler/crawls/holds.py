@@ -54,7 +54,7 @@ def enforce_quota(crawl: Crawl) -> None:
 
 def _hold_for_quota(crawl_id: UUID, until: datetime) -> None:
     if control.hold(crawl_id, until):
-        why = "its owner's pages of the day are used up"
+        why = "its owner has used today's pages"
         log.info("crawl %s is held until %s: %s", crawl_id, until, why, extra=logs.of(crawl_id))
 
 
@@ -92,9 +92,9 @@ def shortage_of(error: Exception) -> Shortage | None:
 def database_error_message(error: Exception) -> str:
     """A message for users about an error of the database."""
     if is_lock_timeout(error):
-        return "Another process is changing this at the moment: try again in a few seconds."
+        return "Another process is changing this: try again in a few seconds."
     short = shortage_of(error)
-    return "The database does not answer." if short is None else shortage_text(short)
+    return "The database does not respond." if short is None else shortage_text(short)
 
 
 def shortage_now(*, held: bool = False) -> Shortage | None:

@@ -168,13 +168,13 @@ def _refuse_link_options(options: CrawlOptions, sealed: str) -> None:
         if name == "hosts" and sealed:  # they say who is sent the credentials, see `core.access.credentials`
             continue
         if getattr(options, name) != getattr(usual, name):
-            raise BadInput(name, f"A list has all its pages on it, and no link is followed; leave out {name}.")
+            raise BadInput(name, f"A list contains all its pages, and links are not followed; leave out {name}.")
 
 
 def _check_credential_hosts(options: CrawlOptions, sealed: str) -> None:
     known = encryption.opened(sealed)
     if is_for_own_hosts(known) and not options.hosts:
-        what = "A list may name pages of any site. Say which hosts are sent the headers, cookies or passwords"
+        what = "A list can contain pages of any site. Name the hosts that receive the headers, cookies or passwords"
         raise BadInput("hosts", f"{what}, as further hosts ({HOSTS}), such as shop.example.com.")
 
 

@@ -62,7 +62,7 @@ LOOK_EVERY_S = 5  # for those that are lost
 LOST_AFTER = timedelta(seconds=12)  # since it said so
 
 _KEEP_HTML = by_surface(command="--keep html", page="“HTML” under “Content”", api='`keep` with "html"')
-NOTHING_KEPT = f"This crawl kept no HTML; start one that keeps it ({_KEEP_HTML})."
+NOTHING_KEPT = f"This crawl stored no HTML; start one that keeps it ({_KEEP_HTML})."
 
 
 def is_possible(options: CrawlOptions) -> bool:
@@ -84,7 +84,7 @@ def start(crawl: Crawl, rules: Sequence[FieldRule] = ()) -> KeptExtraction:
         options = msgspec.structs.replace(options, fields=tuple(rules)) if changed else options
         if not is_possible(options):
             others = "".join(f", or {reader.how}" for reader in page_readers())
-            raise BadInput("fields", f"There is nothing to extract: give extraction rules{others}.")
+            raise BadInput("fields", f"Nothing to extract: enter extraction rules{others}.")
         if changed:
             row.options = options.to_plain()
             row.save(update_fields=["options"])

@@ -31,13 +31,11 @@ from crawler.queueing import queues
 log = logging.getLogger(__name__)
 
 SCHEDULES_PER_RUN = 20  # the others follow a second later
-PREVIOUS_RUNNING_MESSAGE = "The run before was not over, so this one was left out."
-NOT_ACTIVE = (
-    "The account this schedule belongs to is not active. A superuser can activate it again, or remove the schedule."
-)
+PREVIOUS_RUNNING_MESSAGE = "This run was skipped, because the previous run was not over."
+NOT_ACTIVE = "The owner's account is not active. A superuser can activate it, or remove the schedule."
 NOT_PUBLIC = (
-    "It allows addresses that are not public, which only superusers may do, and its owner is not a superuser any more. "
-    "Remove it, and let a superuser add it again; or add it without them."
+    "It allows private addresses, which only superusers may do, and its owner is no longer a superuser. Remove it, "
+    "and have a superuser add it again, or add it without them."
 )
 
 

@@ -92,7 +92,7 @@ def draft(
     """A crawl over these URLs that is not saved yet; BadInput if it cannot be started."""
     start_urls = list(dict.fromkeys(parse_user_url(reference) for reference in references))
     if not start_urls:
-        raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
+        raise BadInput("start_urls", "Enter at least one start URL, such as https://example.com/.")
     check_private(owner, allow_private=allow_private)
     options = checked_options(options, allow_private=allow_private, by_operator=by_operator)
     sitemap_urls = tuple(dict.fromkeys(parse_user_url(reference) for reference in options.sitemap_urls))
@@ -210,7 +210,7 @@ def encrypted_addresses(guard: Guard, kind: ChannelKind, addresses: Sequence[str
             check_web_address(guard, encryption.opened_address(address), kind.option, is_secret=hidden)
         return tuple(map(encryption.seal_address, addresses))
     except SealBroken:
-        raise BadInput(kind.option, "This address was stored under another SECRET_KEY; type it again.") from None
+        raise BadInput(kind.option, "This address was stored with another SECRET_KEY; enter it again.") from None
 
 
 @contextmanager
@@ -219,9 +219,9 @@ def services_needed() -> Iterator[None]:
     try:
         yield
     except RedisError as error:
-        raise ServiceDown(_failure_message(error, "Redis does not answer")) from error
+        raise ServiceDown(_failure_message(error, "Redis does not respond")) from error
     except DatabaseError as error:
-        raise ServiceDown(_failure_message(error, "The database does not answer")) from error
+        raise ServiceDown(_failure_message(error, "The database does not respond")) from error
 
 
 def _failure_message(error: Exception, what: str) -> str:

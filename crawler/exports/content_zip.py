@@ -28,7 +28,7 @@ def check(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     check_kept(form, crawl, **chosen)
     if PageFacts.objects.filter(crawl=crawl).exclude(kept={}).count() > MAX_FILES:
         raise BadInput(
-            "format", f"The content of more than {MAX_FILES:,} pages does not go into a ZIP; take fewer, or a WARC."
+            "format", f"A ZIP can contain the content of at most {MAX_FILES:,} pages; choose fewer pages, or WARC."
         )
 
 

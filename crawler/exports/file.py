@@ -47,7 +47,7 @@ def format_by_name(file: str, endings: Mapping[str, str]) -> str:
     if not fitting:
         *others, last = (f".{key}" for key in dict.fromkeys(endings.values()))
         known = f"{', '.join(others)} or {last}"
-        raise BadInput("export", f"The format of {file} is not known; its name must end in {known}.")
+        raise BadInput("export", f"The format of {file} is unknown; its name must end in {known}.")
     return endings[max(fitting, key=len)]
 
 
@@ -99,8 +99,8 @@ def _instead(file: str) -> str:
     """What to do when a file cannot be written."""
     folder = os.path.dirname(file)  # noqa: PTH120 (a Path drops what may be the mistake)
     if folder and not os.path.lexists(folder.replace("\0", "")):
-        return f"Make the folder {folder} first, or name another file."
-    return "Name another file."
+        return f"Create the folder {folder} first, or choose another file."
+    return "Choose another file."
 
 
 def _fill(path: Path, pieces: Iterable[Piece]) -> None:

@@ -70,7 +70,7 @@ class Format(msgspec.Struct, frozen=True):
 def _zip(name: str, form: str) -> Format:
     return Format(
         name,
-        "the content that was kept, a file a page",
+        "the stored content, one file per page",
         "application/zip",
         partial(content_zip.pieces, form),
         check=partial(content_zip.check, form),
@@ -83,7 +83,7 @@ def _zip(name: str, form: str) -> Format:
 CONTENT_FORMATS = {
     "warc.gz": Format(
         "WARC",
-        "requests and answers, for archives and tools that replay them",
+        "requests and responses, for archives and replay tools",
         "application/warc",
         warc.pieces,
         check=warc.check,
@@ -115,7 +115,7 @@ FORMATS: Mapping[str, Format] = {
         has_externals=True,
         extra=extras.XLSX,
     ),
-    "jsonl": Format("JSON lines", "one JSON object a page", "application/jsonl", jsonl.lines, has_externals=True),
+    "jsonl": Format("JSON lines", "one JSON object per page", "application/jsonl", jsonl.lines, has_externals=True),
     "parquet": Format(
         "Parquet",
         "typed columns for DuckDB, pandas, Spark",
@@ -144,7 +144,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "sitemap.xml": Format(
         "Sitemap",
-        "pages that belong into an index, up to 50,000",
+        "indexable pages, up to 50,000",
         "application/xml",
         sitemap.lines,
         check=sitemap.check,
@@ -153,7 +153,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "sitemap.zip": Format(
         "Sitemaps",
-        "the same however many, packed, with their index",
+        "several compressed sitemaps with their index, without a limit",
         "application/zip",
         sitemap.pieces,
         check=sitemap.check_zip,

@@ -94,7 +94,7 @@ def selected(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> QuerySet[Page]:
 def refuse_externals(what: str, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when links to other sites are requested in a format that cannot hold them."""
     if chosen.get("externals"):
-        raise BadInput("externals", f"{what} holds pages of the site alone; leave out the links to other sites.")
+        raise BadInput("externals", f"{what} contains only pages of the site; leave out the links to other sites.")
 
 
 def _requested(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> QuerySet[Page]:
@@ -205,7 +205,7 @@ def check_kept(form: str, crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     """BadInput when the crawl keeps no content in this form, or links to other sites are requested."""
     refuse_externals("Kept content", **chosen)
     if form not in crawl.chosen.keep:
-        raise BadInput("format", f"This crawl kept no content as {form}; start one that keeps it ({_keep(form)}).")
+        raise BadInput("format", f"This crawl stored no content as {form}; start one that keeps it ({_keep(form)}).")
 
 
 def _keep(form: str) -> str:

@@ -37,8 +37,8 @@ def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     if _is_too_much(crawl, **chosen):
         raise BadInput(
             "format",
-            f"One sitemap holds {MOST_URLS:,} URLs and 50 MB, and this crawl has more to list; "
-            "take sitemap.zip, which holds several of them and their index.",
+            f"A sitemap can contain at most {MOST_URLS:,} URLs and 50 MB, and this crawl has more; choose "
+            "sitemap.zip, which contains several sitemaps and their index.",
         )
 
 

@@ -35,8 +35,8 @@ def check(crawl: Crawl, **chosen: Unpack[ExportFilter]) -> None:
     if number >= MAX_ROWS:
         raise BadInput(
             "format",
-            f"A sheet of Excel holds {MAX_ROWS - 1:,} pages and this crawl has {number:,}; "
-            "take csv, jsonl or parquet, which have no limit.",
+            f"An Excel sheet can contain {MAX_ROWS - 1:,} pages, and this crawl has {number:,}; choose csv, jsonl or "
+            "parquet, which have no limit.",
         )
 
 

@@ -271,7 +271,7 @@ class _Job:
         try:
             moment = session.step(number, is_cut_off)
         except RedisError as error:  # what was found by now is left once Redis is back; the rest is handed back
-            log.warning("batch %s ends early, because Redis does not answer: %s", session.id, error, extra=session.ids)
+            log.warning("batch %s ends early, because Redis does not respond: %s", session.id, error, extra=session.ids)
             moment = None
         self._work.running -= 1
         if moment is None:

@@ -18,12 +18,10 @@ from crawler.http.fetcher import FetchResult, is_html
 
 _CUT = {
     LinksCut.LINKS: f"it has more than {links.MAX_LINKS:,} links; the rest was not read",
-    LinksCut.CHARACTERS: (
-        f"its links have more than {links.MAX_CHARACTERS:,} characters together; the rest was not read"
-    ),
+    LinksCut.CHARACTERS: (f"its links exceed {links.MAX_CHARACTERS:,} characters in total; the rest was not read"),
     LinksCut.TAGS: f"it has more than {MOST_TAGS:,} tags that may be links; the rest was not read",
     LinksCut.ANCHOR_TEXTS: (
-        f"the words of its links have more than {links.MAX_WORDS:,} characters together; the rest was not kept"
+        f"the texts of its links exceed {links.MAX_WORDS:,} characters in total; the rest was not stored"
     ),
 }
 _MALFORMED = {
@@ -114,7 +112,7 @@ def _redirect_error(fetched: FetchResult, redirect_to: str) -> str:
     """Explains a redirect that cannot be followed; "" for others."""
     if redirect_to or fetched.outcome is not Outcome.REDIRECT or not fetched.location:
         return ""
-    return one_line(f"it redirects to something that is not a web address: {fetched.location!r}")
+    return one_line(f"it redirects to an invalid address: {fetched.location!r}")
 
 
 def html_of(task: PageTask, fetched: FetchResult) -> bytes | None:

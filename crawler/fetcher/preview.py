@@ -32,7 +32,7 @@ from crawler.reports.extraction_text import notes_of
 MAX_HOPS = 5  # redirects that are followed
 REQUEST_TIMEOUT_S = 10.0  # of each request: the user waits for it
 TOTAL_TIMEOUT_S = 30.0  # after which no further request is made
-TOO_SLOW = "it takes too long, with all its redirects"
+TOO_SLOW = "it takes too long, including its redirects"
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float, user_agent: str) -> st
 
 def _read(fetched: FetchResult, url: str, options: CrawlOptions) -> Preview:
     if fetched.outcome is not Outcome.SUCCESS:
-        return Preview(url, trouble=fetched.error or f"it answered {fetched.http_status}")
+        return Preview(url, trouble=fetched.error or f"the server returned {fetched.http_status}")
     if not fetched.body or not is_html(fetched.content_type or "text/html"):
         return Preview(url, trouble=f"it is not an HTML page but {fetched.content_type or 'empty'}")
     html = charsets.utf_8(fetched.body, fetched.content_type_header)

@@ -163,7 +163,7 @@ def told(odd: Oddity) -> str:
         problems.append(f"robots.txt is larger than {MAX_BYTES // 1024} KiB; the rest was not read")
     if odd.foreign is not None:
         what = "an HTML page" if odd.foreign is ForeignFile.HTML else "a binary file"
-        some = "what reads like a rule was taken for one" if odd.has_rules else "it has no rules we can read"
+        some = "lines that look like rules were used as rules" if odd.has_rules else "it contains no rules"
         problems.append(f"robots.txt is {what}; {some}")
     return ". ".join(problems)
 
@@ -172,5 +172,5 @@ def _unreachable(entry: RobotsEntry) -> RobotsDecision:
     """RFC 9309, 2.3.1.4: then nothing may be fetched. If the host itself fails, its outcome is reported instead."""
     if entry.status is None and entry.outcome in HOST_FAILURES:
         return RobotsDecision(reachable=False, outcome=entry.outcome, error=entry.error)
-    reason = f"it answered {entry.status}" if entry.status else entry.error
-    return RobotsDecision(reachable=False, error=f"{NOT_FETCHED}, so nothing may be fetched: {reason}")
+    reason = f"the server returned {entry.status}" if entry.status else entry.error
+    return RobotsDecision(reachable=False, error=f"{NOT_FETCHED}, so no page may be fetched: {reason}")

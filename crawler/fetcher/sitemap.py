@@ -22,16 +22,16 @@ _FAULTS = {
     SitemapFault.HTML: "this is an HTML page, not a sitemap",
     SitemapFault.NO_LIST: "this is not a sitemap: neither XML nor a list of web addresses",
     SitemapFault.ENTRIES: f"more than {MAX_ENTRIES:,} entries; the rest was not read",
-    SitemapFault.CHARACTERS: f"its addresses have more than {MAX_CHARACTERS:,} characters; the rest was not read",
-    SitemapFault.NOT_WELL_FORMED: "breaks off at line {}",
+    SitemapFault.CHARACTERS: f"its addresses exceed {MAX_CHARACTERS:,} characters in total; the rest was not read",
+    SitemapFault.NOT_WELL_FORMED: "ends unexpectedly at line {}",
     SitemapFault.ENCODING: "is in an encoding that cannot be read",
     SitemapFault.MARKUP: "a tag, comment or declaration of the XML is larger than 1 MB",
-    SitemapFault.PROLOGUE: "its first megabyte holds no element",
+    SitemapFault.PROLOGUE: "its first megabyte contains no element",
     SitemapFault.NAMES: f"it has more than {MAX_NAMES:,} names of elements and attributes",
-    SitemapFault.LEVELS: f"its elements lie more than {MAX_LEVELS} levels deep",
-    SitemapFault.ROOT: "its root element is <{}>, which is that of no sitemap and no feed",
-    SitemapFault.ENTITY: "it declares an entity of its own ({}), which is never read",
-    SitemapFault.ATTRIBUTES: "it declares attributes of its own, which no sitemap needs",
+    SitemapFault.LEVELS: f"its elements are nested more than {MAX_LEVELS} levels deep",
+    SitemapFault.ROOT: "its root element is <{}>, which is neither a sitemap nor a feed",
+    SitemapFault.ENTITY: "it declares the entity {}, which the crawler does not expand",
+    SitemapFault.ATTRIBUTES: "it declares attributes, which sitemaps do not need",
 }
 _OF_XML = (SitemapFault.NOT_WELL_FORMED, SitemapFault.ENCODING)
 

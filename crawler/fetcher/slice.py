@@ -205,7 +205,7 @@ class SliceRun:
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
             log.exception("a page could not be worked on: %s", task.url, extra={"page": task.id})
-            what = f"{type(error).__name__} while working on this page; please report it"
+            what = f"internal error ({type(error).__name__}) while processing this page; please report it"
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=what)
         finally:
             self.slot.end_grant()
@@ -238,7 +238,7 @@ class SliceRun:
     def _not_fetched(self, task: PageTask, streak: FailureStreak) -> PageResult:
         times = "once" if streak.times == 1 else f"{streak.times} times in a row"
         is_robots = streak.outcome is Outcome.ROBOTS
-        what = f"{NOT_FETCHED} {times}" if is_robots else f"the host did not answer {times}"
+        what = f"{NOT_FETCHED} {times}" if is_robots else f"the host did not respond {times}"
         return PageResult(
             id=task.id,
             attempt=task.attempt,

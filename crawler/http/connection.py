@@ -72,7 +72,7 @@ class Connection:
         except (ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:  # closed by the server, not a certificate error
             raise ConnectionClosed("the server closed the connection") from error
         except TimeoutError as error:
-            raise self._timeout_error("nothing was taken") from error
+            raise self._timeout_error("nothing could be sent") from error
         finally:
             self._exchange.note_sent()
 
@@ -81,7 +81,7 @@ class Connection:
         try:
             data = self._get()
         except TimeoutError as error:
-            raise self._timeout_error("nothing arrived" if self._exchange.received else "no answer came") from error
+            raise self._timeout_error("nothing arrived" if self._exchange.received else "no response") from error
         self._exchange.received += len(data)
         return data
 
@@ -229,9 +229,9 @@ class TlsConnection(Connection):
             self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
             raise FetchTimeout(f"no TLS connection in {seconds:g} seconds") from error
         except (ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:
-            raise ConnectionClosed("the server closed the connection within the TLS handshake") from error
+            raise ConnectionClosed("the server closed the connection during the TLS handshake") from error
         except ConnectionError as error:
-            raise ConnectionClosed(f"the connection broke within the TLS handshake: {error.strerror}") from error
+            raise ConnectionClosed(f"the connection broke during the TLS handshake: {error.strerror}") from error
 
     def _handshake_done(self) -> bool:
         try:

@@ -141,7 +141,7 @@ class Route:
             socks.open_tunnel(sock, proxy, endpoint, partial(self._exchange.time_left, seconds), name)
         except TimeoutError as error:
             self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
-            raise FetchTimeout(f"the proxy said nothing for {seconds:g} seconds") from error
+            raise FetchTimeout(f"the proxy sent nothing for {seconds:g} seconds") from error
 
     def _open_tunnel(self, sock: socket.socket, proxy: Proxy, target: str) -> None:
         """Have the proxy CONNECT to the target (RFC 9110, 9.3.6). Raises what it answers instead."""
@@ -162,12 +162,12 @@ class Route:
                 piece = receive_some(sock, 4096, partial(self._exchange.time_left, seconds))
             except TimeoutError as error:
                 self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
-                raise FetchTimeout(f"the proxy said nothing for {seconds:g} seconds") from error
+                raise FetchTimeout(f"the proxy sent nothing for {seconds:g} seconds") from error
             if not piece:
-                raise NotConnected("the proxy hung up")
+                raise NotConnected("the proxy closed the connection")
             head += piece
             if len(head) > self._exchange.limits.max_header_bytes:
-                raise InvalidResponse("the proxy's headers do not end")
+                raise InvalidResponse("the proxy's headers are too large")
         return bytes(head)
 
 
@@ -182,7 +182,7 @@ def _read_status(head: bytes) -> tuple[int, str]:
     version, _, rest = head.split(b"\r\n", 1)[0].decode("latin-1").partition(" ")
     code, _, reason = rest.partition(" ")
     if not version.startswith("HTTP/1.") or _STATUS.fullmatch(code) is None:
-        raise InvalidResponse("the proxy does not answer in HTTP")
+        raise InvalidResponse("the response of the proxy is not HTTP")
     return int(code), reason
 
 

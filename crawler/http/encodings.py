@@ -68,7 +68,7 @@ def _inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
             continue
         yield from inflated(inflater, piece)
     if not inflater.eof:
-        raise Broken("the deflate data ends before its end")
+        raise Broken("the deflate data is truncated")
 
 
 def _is_zlib_header(head: bytes) -> bool:
@@ -86,7 +86,7 @@ def _unbrotlied(pieces: Iterable[bytes]) -> Iterator[bytes]:
         begun = begun or bool(piece)
         yield from _brotli_steps(decoder, piece)
     if begun and not decoder.is_finished():
-        raise Broken("the br data ends before its end")
+        raise Broken("the br data is truncated")
 
 
 def _brotli_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
@@ -120,7 +120,7 @@ def _unzstded(pieces: Iterable[bytes]) -> Iterator[bytes]:
             data = decoder.unused_data
             decoder = None if decoder.eof else decoder
     if decoder is not None:
-        raise Broken("the zstd data ends before its end")
+        raise Broken("the zstd data is truncated")
 
 
 def _zstd_steps(decoder: Any, data: bytes) -> Iterator[bytes]:

@@ -30,13 +30,13 @@ _CERTIFICATES = {
     9: "its certificate is not valid yet",
     10: "its certificate has expired",
     18: "its certificate is self-signed",
-    19: "its certificate comes from an authority that is not trusted here",
-    20: "its certificate comes from an authority that is not trusted here, or its chain is incomplete",
-    21: "its certificate comes from an authority that is not trusted here, or its chain is incomplete",
+    19: "its certificate is from an authority that is not trusted here",
+    20: "its certificate is from an authority that is not trusted here, or its chain is incomplete",
+    21: "its certificate is from an authority that is not trusted here, or its chain is incomplete",
     23: "its certificate was revoked",
     66: "its certificate's key is too weak",
     67: "its authority's key is too weak",
-    68: "its certificate is signed in a way that is too weak",
+    68: "its certificate has a weak signature",
 }
 
 _NOT_TLS = "the server does not speak TLS on this port"
@@ -59,7 +59,7 @@ _REASONS = {
     "SSL/TLS_ALERT_HANDSHAKE_FAILURE": _NO_COMMON,
     "TLSV1_ALERT_INSUFFICIENT_SECURITY": _NO_COMMON,
     "TLSV13_ALERT_CERTIFICATE_REQUIRED": _VISITOR,
-    "TLSV1_UNRECOGNIZED_NAME": "the server has no site of this name",
+    "TLSV1_UNRECOGNIZED_NAME": "the server has no site with this name",
     "DH_KEY_TOO_SMALL": "the server's key is too weak",
     "EE_KEY_TOO_SMALL": "its certificate's key is too weak",
     "TLSV1_ALERT_INTERNAL_ERROR": "the server reports an internal error",
@@ -154,8 +154,8 @@ FETCH_ERRORS = (
 
 # The first matching row decides.
 _OUTCOMES: tuple[tuple[type[Exception], Outcome, str], ...] = (
-    (TimeoutError, Outcome.TIMEOUT, "no answer in time"),
-    (ssl.SSLError, Outcome.TLS, "no trustworthy TLS connection"),
+    (TimeoutError, Outcome.TIMEOUT, "no response in time"),
+    (ssl.SSLError, Outcome.TLS, "no secure TLS connection"),
     (OSError, Outcome.CONNECT, "the connection broke"),  # reset, broken pipe, no route, ...
     (UnicodeError, Outcome.MALFORMED, "this address cannot be requested"),
 )

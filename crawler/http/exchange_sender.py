@@ -58,7 +58,7 @@ class ExchangeSender:
         except FETCH_ERRORS as error:
             if isinstance(error, ssl.SSLCertVerificationError):
                 self._exchange.certificate_error = one_line(tls_error_text(error))
-            stage = "within the headers" if self._exchange.received else "before an answer came"
+            stage = "within the headers" if self._exchange.received else "before a response arrived"
             return FetchResult(outcome=outcome_of(error), error=explain(error, stage))
         result = self._result_of(call, response)
         try:
@@ -87,7 +87,9 @@ class ExchangeSender:
             return FetchResult(outcome=refused.outcome, error=str(refused))
         content_type = response.header(b"content-type")
         outcome = of_status(response.status)
-        unknown = f"the server answered with status {response.status}" if outcome is Outcome.MALFORMED else ""
+        unknown = (
+            f"the server responded with the invalid status {response.status}" if outcome is Outcome.MALFORMED else ""
+        )
         return FetchResult(
             outcome=outcome,
             http_status=response.status,

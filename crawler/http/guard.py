@@ -116,7 +116,7 @@ class Guard:
         except OSError as error:  # an error of this system, such as too many open files
             raise NotConnected(f"the host name {host} cannot be looked up: {error.strerror or error}") from error
         except UnicodeError as error:  # an empty label, or one longer than 63 characters
-            raise NameNotFound(f"the host name {host} cannot exist: {error}") from error
+            raise NameNotFound(f"the host name {host} is invalid: {error}") from error
         if not answers:
             raise NameNotFound(f"the host name {host} has no address")
         return [Endpoint(family, sockaddr) for family, _, _, _, sockaddr in answers]

@@ -181,7 +181,7 @@ class ResponseParser:
             self.fields.clear()
             return
         if status < 100:
-            raise InvalidResponse(f"{status} is not a status")
+            raise InvalidResponse(f"{status} is not a valid status")
         self.status = status
         self.first = {name.lower(): value for name, value in reversed(self.fields)}
         self._keeps_alive = status != 101 and (
@@ -255,7 +255,7 @@ class ResponseParser:
         self._begins_at = at = _first_line_at(self._arrived, self._begins_at)
         line, end, _ = self._arrived[at:].partition(b"\n")
         if (end or is_all) and not _BEGINNING.startswith(line[: len(_BEGINNING)].upper()):
-            raise InvalidResponse(f"what arrived is not HTTP/1 but begins with {line[:60].decode('latin-1')!r}")
+            raise InvalidResponse(f"the response is not HTTP/1; it begins with {line[:60].decode('latin-1')!r}")
 
     def _is_taken(self, data: bytes) -> bool:
         self._parse(data)
@@ -276,7 +276,7 @@ class ResponseParser:
 
     def _end_head(self) -> None:
         if not self._arrived:
-            raise ConnectionClosed("the server closed the connection without an answer")
+            raise ConnectionClosed("the server closed the connection without a response")
         self._check_beginning(is_all=True)
         raise InvalidResponse("the connection ended within the headers")
 

@@ -24,8 +24,8 @@ _REPLIES = {
     4: "the host cannot be reached",
     5: "the host refuses the connection",
     6: "the time to live has expired",
-    7: "it does not know the command",
-    8: "it does not know this kind of address",
+    7: "it does not support the command",
+    8: "it does not support this type of address",
 }
 
 
@@ -38,7 +38,7 @@ def open_tunnel(
     send_all(sock, bytes([_VERSION, len(ways), *ways]), seconds)
     version, way = _read(sock, 2, seconds)
     if version != _VERSION:
-        raise InvalidResponse("the proxy does not answer in SOCKS5")
+        raise InvalidResponse("the response of the proxy is not SOCKS5")
     if way == _PASSWORD and _PASSWORD in ways:
         _authenticate(sock, proxy, seconds)
     elif way != _OPEN:
@@ -74,6 +74,6 @@ def _read(sock: socket.socket, size: int, seconds: Callable[[], float]) -> bytes
     while len(data) < size:
         piece = receive_some(sock, size - len(data), seconds)
         if not piece:
-            raise NotConnected("the proxy hung up")
+            raise NotConnected("the proxy closed the connection")
         data += piece
     return data

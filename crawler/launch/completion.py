@@ -16,11 +16,11 @@ examples:
   site-crawler completion fish > ~/.config/fish/completions/site-crawler.fish
 
 zsh reads ~/.zfunc if ~/.zshrc has: fpath+=~/.zfunc; autoload -Uz compinit; compinit
-Print it again after an upgrade.
+Print the script again after an upgrade.
 
 exit codes:
   0    the script is on stdout
-  2    it is none of these shells
+  2    the shell is not supported
 """
 
 

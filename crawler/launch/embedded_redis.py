@@ -30,7 +30,7 @@ STOP_TIMEOUT_S = 10.0  # a stopping server writes its file
 log = logging.getLogger(__name__)
 
 _NONE_FOUND = """\
-Redis is needed and was not found. Install it and run this again:
+Redis is required, but was not found. Install it and run this again:
   Debian, Ubuntu:  sudo apt install redis-server
   macOS:           brew install redis
   Fedora:          sudo dnf install valkey
@@ -43,7 +43,7 @@ class SocketState(Enum):
     NOTHING = "nothing listens"
     READY = "a Redis that is ready"
     LOADING = "a Redis that is still loading its data"
-    UNUSABLE = "a program that closes the connection, refuses us or does not answer"
+    UNUSABLE = "a program that closes or refuses the connection, or does not respond"
 
 
 @dataclass

@@ -25,15 +25,15 @@ exit codes:
 """
 DESCRIPTION = """\
 A self-hosted recursive site crawler. \\fBcrawl\\fR crawls a site with nothing else running; \\fBup\\fR starts the web
-pages, workers and whatever they need on this machine. Data are kept in the data folder of the user, or in the one
-that CRAWLER_DATA_DIR names.
+pages, workers and the services they need on this machine. Data are stored in the data folder of the user, or in the
+folder that CRAWLER_DATA_DIR names.
 """
 
 CONFIGURATION = """\
 \\fBcrawl\\fR reads options from site\\-crawler.toml in the working folder, or the nearest folder above it within the
 repository or the home folder, and below that from the user's config folder. Keys are the names of options without
-dashes; [profile.NAME] has those of \\fB\\-\\-profile\\fR. A value is that of the command line, else of a variable
-such as SITE_CRAWLER_MAX_PAGES, else of the profile, else of the top of the file.
+dashes; [profile.NAME] has the keys of \\fB\\-\\-profile\\fR. The command line overrides variables such as
+SITE_CRAWLER_MAX_PAGES, which override the profile, which overrides the top of the file.
 """
 
 
@@ -49,7 +49,7 @@ def day_of_build() -> date:
 
 
 def parser() -> ArgumentParser:
-    return new_parser("site-crawler man", "Print the man page, in the language of troff.", EPILOG)
+    return new_parser("site-crawler man", "Print the man page in troff format.", EPILOG)
 
 
 def page(day: date) -> str:

@@ -94,8 +94,8 @@ def check_version(found: str) -> None:
     version may insert values in another way."""
     if found != VERSION:
         raise ImproperlyConfigured(
-            f"rq-dashboard {found} is installed, but only the pages of {VERSION} are known to be escaped. "
-            f"Install that: pip install rq-dashboard=={VERSION}."
+            f"rq-dashboard {found} is installed, but only version {VERSION} is known to escape its pages. Install "
+            f"it: pip install rq-dashboard=={VERSION}."
         )
 
 

@@ -22,7 +22,7 @@ def main() -> None:
         prepare(program, sys.argv[1:], os.environ, Path(sys.prefix))
     except Exception as error:  # noqa: BLE001 (Python's start must not fail)
         is_setting = type(error).__name__ == "ImproperlyConfigured"
-        print(error if is_setting else f"{program} does not have this project's settings: {error}", file=sys.stderr)
+        print(error if is_setting else f"{program} cannot read this project's settings: {error}", file=sys.stderr)
         if is_setting:
             os._exit(1)
 

@@ -47,7 +47,7 @@ def _check(server: RedisServer) -> None:
         raise
     except (redis.RedisError, ValueError, OSError) as error:
         raise ServiceDown(
-            f"The Redis at {without_secrets(url)} does not answer ({error}). Check REDIS_URL and that the server runs."
+            f"The Redis at {without_secrets(url)} does not respond ({error}). Check REDIS_URL and that the server runs."
         ) from None
 
 
@@ -63,6 +63,6 @@ def apply_migrations() -> None:
             if is_behind(connection):
                 call_command("migrate", interactive=False, verbosity=0)
     except Error as error:
-        raise ServiceDown(f"The database does not answer ({first_line(error)}). Check DATABASE_URL.") from None
+        raise ServiceDown(f"The database does not respond ({first_line(error)}). Check DATABASE_URL.") from None
     finally:
         connection.close()

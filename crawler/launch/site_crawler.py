@@ -24,7 +24,7 @@ LAUNCHED = ("crawl", "up", "worker", "completion", "man")
 """Those that are modules of this package. The others are Django's, in crawler/management/commands."""
 OTHER_NAMES = {"list": "status", "show": "status", "diff": "compare"}
 HIDDEN = {"rqworker"}  # of django-rq
-ABOUT = "Crawl sites recursively, each to an exact end"
+ABOUT = "Crawl sites recursively, and account for every page"
 ADMIN = "Commands for operators"
 
 
@@ -128,7 +128,7 @@ def _described(names: Sequence[str]) -> dict[str, str]:
 def _help(usage: str, described: Mapping[str, str]) -> str:
     width = max(map(len, described))
     lines = [f"  {name:<{width}}  {what}" for name, what in described.items()]
-    return "\n".join([f"usage: {usage}", "", *lines, "", "Each of them has a --help of its own."])
+    return "\n".join([f"usage: {usage}", "", *lines, "", "Each command has its own --help."])
 
 
 def _unknown(name: str) -> int:

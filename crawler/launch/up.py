@@ -79,7 +79,7 @@ def run(options: Namespace, stop: StopSignal) -> None:
 
 DESCRIPTION = """\
 Start the crawler on this machine: Redis unless REDIS_URL names one, the web server, workers, the clock and
-RQ's dashboard. It prints the address and a one-time login link. Ctrl-C stops all of it."""
+RQ's dashboard. It prints the address and a one-time login link. Ctrl-C stops everything."""
 
 EPILOG = """\
 examples:
@@ -101,7 +101,7 @@ def parser() -> ArgumentParser:
         type=WorkerRange.parse,
         default=AUTO,
         metavar="N|A-B|auto",
-        help="how many, or a range of useful ones; auto: 1 to the number of cores (default)",
+        help="number, or a range to scale in; auto: 1 to the number of cores (default)",
     )
     parser.add_argument(
         "--dashboard-port", type=_port, metavar="N", help=f"port of RQ's dashboard (default: {DASHBOARD_PORT})"
@@ -186,7 +186,7 @@ def _await_answers(options: Namespace, processes: Processes, stop: StopSignal) -
         if ended := processes.ended():
             raise ServiceDown(f"{', '.join(map(str, ended))} exited during the start; the output is above.")
         if time.monotonic() > deadline:
-            raise ServiceDown(f"The web server did not answer within {STARTUP_TIMEOUT_S:g} seconds.")
+            raise ServiceDown(f"The web server did not respond within {STARTUP_TIMEOUT_S:g} seconds.")
         if stop.wait(0.1):
             return
 
@@ -209,7 +209,7 @@ def _welcome(options: Namespace, data_dir: Path) -> str:
         f"\n  The crawler:         {_address(options.port)}/"
         f"\n  Log in (once):       {make_link(_address(options.port))}"
         f"\n  RQ's dashboard:      {_dashboard(options, data_dir)}"
-        f"\n  Ctrl-C stops all of it.\n"
+        f"\n  Ctrl-C stops everything.\n"
     )
 
 
@@ -226,7 +226,7 @@ def _restart_ended(redis: RedisServer, processes: Processes) -> None:
     """Restart what exited; a program that exits again at once is restarted after growing pauses."""
     try:
         if redis.revive():
-            print("Redis had stopped and was restarted.", flush=True)
+            print("Redis stopped and was restarted.", flush=True)
     except ServiceDown as error:
         print(error, file=sys.stderr)
     for end in processes.ended():

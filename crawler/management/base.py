@@ -258,11 +258,11 @@ def in_one_line(error: Exception) -> str:
         case _ if is_lock_timeout(error):
             return database_error_message(error)
         case RedisError():
-            return f"Redis does not answer: {first}."
+            return f"Redis does not respond: {first}."
         case OperationalError() | ProgrammingError() if _MISSING_TABLE.match(first):
             return f"The database is not set up ({first}). bin/crawl and bin/up do that, or: python manage.py migrate"
         case _:
-            return f"The database does not answer correctly: {first}."
+            return f"The database reports an error: {first}."
 
 
 _MISSING_TABLE = re.compile(r"no such (?:table|column)|(?:relation|column) \S+ does not exist")  # SQLite, PostgreSQL

@@ -199,7 +199,7 @@ def _with_profile(files: Sequence[_File], profile: str) -> list[_File]:
         raise BadInput("profile", f"--profile {profile}: there is no {FILE} here or above; --config FILE names one.")
     known = sorted({name for file in files for name in file.profiles})
     meant = parsers.did_you_mean(profile, known) or (
-        f". It has {', '.join(known)}." if known else ". It has no profile."
+        f". It has {', '.join(known)}." if known else ". It has no profiles."
     )
     raise BadInput("profile", f"There is no profile {profile!r} in {' or '.join(file.shown for file in files)}{meant}")
 
@@ -210,11 +210,16 @@ def _of_file(file: _File, profile: str, options: Mapping[str, Action]) -> dict[s
     for key, value in (file.profiles[profile] if profile else file.content).items():
         source = file.place(profile, key)
         if key not in options:
-            why = "is typed, not configured." if key in _TYPED_ONLY else f"is no option of a crawl{_near(key, options)}"
+            why = (
+                "can only be given on the command line."
+                if key in _TYPED_ONLY
+                else f"is not an option of a crawl{_near(key, options)}"
+            )
             raise BadInput("config", f"{source}: {key!r} {why}")
         if _is_secret(options[key]) and not all(_REFERENCE.fullmatch(str(one)) for one in _listed(value)):
             raise BadInput(
-                "config", f"{source}: {key} is a credential; name the variable that has it, such as {_example(key)}."
+                "config",
+                f"{source}: {key} is a credential; name its environment variable, such as {_example(key)}.",
             )
         if options[key].metavar == "FILE" and isinstance(value, str) and value != "-":
             value = file.path_of(key, value, source)  # noqa: PLW2901 (of the file, not of this folder)
@@ -265,7 +270,7 @@ def _words(key: str, action: Action, value: Any, source: str) -> list[str]:
     words = list[str]()
     for one in _listed(value):
         if isinstance(one, bool) or not isinstance(one, str | int | float):
-            raise refused(f"it must be a text or a number, not {_written(one)}")
+            raise refused(f"it must be text or a number, not {_written(one)}")
         if action.choices and one not in action.choices:
             raise refused(f"{one!r} is not one of {', '.join(action.choices)}")
         if callable(action.type):

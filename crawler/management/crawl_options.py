@@ -55,11 +55,11 @@ exit codes:
   2    invalid arguments; nothing was started
   130  interrupted by Ctrl-C (143 by SIGTERM); the crawl is paused: --resume ID resumes it
 
-The crawl itself is done by workers (`bin/worker`). bin/crawl and bin/up start some;
-`manage.py crawl` uses those that run. Every option in full: docs/options.md.
+Workers (`bin/worker`) do the crawl. bin/crawl and bin/up start some;
+`manage.py crawl` uses the running ones. Every option in full: docs/options.md.
 """
 
-DESCRIPTION = "Options marked with * may be given several times."
+DESCRIPTION = "Options marked with * can be repeated."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -71,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def add_settled(parser: ArgumentParser) -> None:
     """The arguments that a crawl keeps from its start on: --resume cannot change them."""
-    parser.add_argument("urls", nargs="*", metavar="URL", help="where to start: http:// or https://")
+    parser.add_argument("urls", nargs="*", metavar="URL", help="start URLs: http:// or https://")
     _add_list_of_urls(parser)
     _add_catalogue(parser)
     add_secrets(parser)
@@ -114,7 +114,7 @@ def changes(typed: dict[str, Any]) -> dict[str, Any]:
     for dropped in typed["without"]:
         names = RECEIVERS.values() if dropped == "notify" else [_OF_FLAG[f"--{dropped}"]]
         if any(values.get(name) for name in names):
-            raise BadInput("without", f"--{dropped} is given and dropped; leave out one of the two.")
+            raise BadInput("without", f"--{dropped} is both set and removed; leave out one of the two.")
         values |= dict.fromkeys(names)
     return values
 
@@ -128,11 +128,11 @@ def usual() -> dict[str, Any]:
 
 
 def _add_list_of_urls(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("a list in place of start URLs")
+    group = parser.add_argument_group("a list instead of start URLs")
     group.add_argument("--list", metavar="FILE", help="request each URL in FILE, and follow no links")
-    group.add_argument("--list-column", default="", metavar="C", help="its column of URLs, by name or number")
-    group.add_argument("--priority-column", default="", metavar="C", help="its column of priorities: 10 first, 0 last")
-    group.add_argument("--invalid", metavar="FILE", help="write its lines that cannot be used to FILE")
+    group.add_argument("--list-column", default="", metavar="C", help="the column of URLs, by name or number")
+    group.add_argument("--priority-column", default="", metavar="C", help="the column of priorities: 10 first, 0 last")
+    group.add_argument("--invalid", metavar="FILE", help="write its invalid lines to FILE")
 
 
 def _add_catalogue(parser: ArgumentParser) -> None:
@@ -176,12 +176,12 @@ _READERS = {WholeNumber: whole, Size: size, Number: number, Seconds: seconds, Du
 
 
 def _add_site(group: _ArgumentGroup) -> None:
-    _add_list(group, "--drop-parameter", "NAME", "cut this from URLs too, such as sid or ref_*")
-    group.add_argument("--keep-parameters", action="store_true", help="do not cut utm_source, PHPSESSID and such")
+    _add_list(group, "--drop-parameter", "NAME", "remove this from URLs, such as sid or ref_*")
+    group.add_argument("--keep-parameters", action="store_true", help="keep utm_source, PHPSESSID and the like")
     group.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
 
 
-_RULES_HELP = "read fields by the rules in FILE, YAML or JSON"
+_RULES_HELP = "extract by the rules in FILE, YAML or JSON"
 
 
 def _add_several(group: _ArgumentGroup, option: Several) -> None:
@@ -193,12 +193,12 @@ def _add_several(group: _ArgumentGroup, option: Several) -> None:
 
 def _add_notices(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("notices")
-    _add_list(group, "--notify", "ADDRESS", f"tell this {listed([kind.noun for kind in KINDS])}")
-    _add_list(group, "--notify-on", "EVENT", "of this: started, paused, page, finished, ...")
+    _add_list(group, "--notify", "ADDRESS", f"notify this {listed([kind.noun for kind in KINDS])}")
+    _add_list(group, "--notify-on", "EVENT", "events: started, paused, page, finished, ...")
 
 
 def _add_result(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("what you get")
+    group = parser.add_argument_group("output")
     group.add_argument("--export", metavar="FILE", help="write the pages to FILE: .csv, .xlsx, .jsonl ...")
     group.add_argument("--json", action="store_true", help="print the receipt as one JSON object")
 
@@ -207,17 +207,17 @@ def _add_running(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--timeout", type=positive_span, metavar="TIME", help="wait for TIME, then pause the crawl")
     group.add_argument("--resume", metavar="ID", help="resume a paused crawl (or @last), and wait for it")
-    group.add_argument("--detach", action="store_true", help="leave it to running workers: print its ID and end")
+    group.add_argument("--detach", action="store_true", help="leave it to running workers, and print the ID")
     group.add_argument("--workers", type=positive, metavar="N", help="workers for bin/crawl to start")
 
 
 def _add_configuration(parser: ArgumentParser) -> None:
     """Read by `management.configuration`, before anything is parsed."""
-    group = parser.add_argument_group("site-crawler.toml, which has options by these names")
-    group.add_argument("--config", metavar="FILE", help="read FILE, and no other site-crawler.toml")
-    group.add_argument("--profile", metavar="NAME", help="use its options below [profile.NAME], too")
+    group = parser.add_argument_group("site-crawler.toml, which sets options by these names")
+    group.add_argument("--config", metavar="FILE", help="read FILE instead of any site-crawler.toml")
+    group.add_argument("--profile", metavar="NAME", help="use its options under [profile.NAME], too")
     group.add_argument("--no-config", action="store_true", help="read none")
-    group.add_argument("--show-config", action="store_true", help="print which value comes from where, and end")
+    group.add_argument("--show-config", action="store_true", help="print the source of each value, and exit")
 
 
 def _add_list(group: _ArgumentGroup, name: str, metavar: str, text: str) -> None:

@@ -12,7 +12,7 @@ from crawler.core.errors import BadInput
 from crawler.models import Crawl
 
 NEWEST = "@last"
-HELP = "the crawl: its ID, the beginning of it, its site (the newest crawl of that), or @last"
+HELP = "the crawl: its ID or its first characters, its site (newest crawl), or @last"
 MAX_CANDIDATES = 5
 
 _BEGINNING = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
@@ -29,7 +29,7 @@ def crawl_of(typed: str) -> Crawl:
     if name == NEWEST:
         named = _newest(Crawl.objects.all())
         if named is None:
-            raise BadInput("id", "There is no crawl yet; start one: bin/crawl https://example.com/")
+            raise BadInput("id", "There are no crawls yet. Start one: bin/crawl https://example.com/")
         return named
     found = _beginning_with(name) or _newest(_of_site(name))
     if found is None:
@@ -52,7 +52,7 @@ def _beginning_with(name: str) -> Crawl | None:
         return found[0] if found else None
     named = [f"\n  {crawl.id}  {crawl.state}  {crawl.site}" for crawl in found[:MAX_CANDIDATES]]
     more = "\n  ..." if len(found) > MAX_CANDIDATES else ""
-    raise BadInput("id", f"Several crawls begin with {name}; type more of the ID:{''.join(named)}{more}")
+    raise BadInput("id", f"Several crawls begin with {name}; type more characters of the ID:{''.join(named)}{more}")
 
 
 def _of_site(name: str) -> QuerySet[Crawl]:

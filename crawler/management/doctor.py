@@ -78,13 +78,13 @@ def _reader() -> Finding:
 def _data_folder() -> Iterator[Finding]:
     folder = conf.data_dir()
     if not os.access(folder, os.W_OK):
-        to_do = "Make it writable, or name another one in CRAWLER_DATA_DIR."
+        to_do = "Make it writable, or set CRAWLER_DATA_DIR to another folder."
         yield Finding("data folder", Level.ERROR, f"{folder} is not writable", to_do)
         return
     free = shutil.disk_usage(folder).free
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < LEAST_FREE:
-        yield Finding("data folder", Level.WARNING, text, "Free some: crawls pause when the disk is full.")
+        yield Finding("data folder", Level.WARNING, text, "Free some space: crawls pause when the disk is full.")
     else:
         yield Finding("data folder", Level.OK, text)
 
@@ -94,7 +94,9 @@ def _database() -> Iterator[Finding]:
         name = connections.settings[DEFAULT_DB_ALIAS]["NAME"]
         shown = f"{database.display_name} {name}"
         if trouble := trouble_of(database):
-            to_do = as_typed("Check DATABASE_URL and that the server runs; python manage.py migrate makes the tables.")
+            to_do = as_typed(
+                "Check DATABASE_URL and that the server runs; create the tables with python manage.py migrate."
+            )
             yield Finding("database", Level.ERROR, f"{shown}: {trouble}", to_do)
             return
         numbers = ".".join(map(str, database.get_database_version()))
@@ -114,7 +116,9 @@ def _redis() -> Iterator[Finding]:
             verify(redis, url)
             policy = _eviction(redis)
     except OtherInstallation as error:
-        yield Finding("Redis", Level.ERROR, f"{shown}: {first_line(error)}", "Give each installation its own number.")
+        yield Finding(
+            "Redis", Level.ERROR, f"{shown}: {first_line(error)}", "Give each installation its own database number."
+        )
         return
     except (RedisError, CrawlerError, OSError, ValueError) as error:
         to_do = "Check REDIS_URL and that the server runs."
@@ -122,7 +126,7 @@ def _redis() -> Iterator[Finding]:
         return
     yield Finding("Redis", Level.OK, f"{info.get('redis_version', '')}, {shown}")
     if policy != KEEPS_ALL:
-        to_do = "Set maxmemory-policy noeviction: a key that is evicted is work done twice."
+        to_do = "Set maxmemory-policy noeviction: work is repeated when a key is evicted."
         yield Finding("Redis", Level.WARNING, f"it evicts keys when it is full ({policy})", to_do)
     yield from _workers()
 
@@ -146,7 +150,7 @@ def _workers() -> Iterator[Finding]:
     if all(numbers[name] for name in (queues.CRAWL, queues.FETCH)):
         yield Finding("workers", Level.OK, ", ".join(listening))
     else:
-        text = f"none listens to {queues.CRAWL} and {queues.FETCH}"
+        text = f"no worker listens to {queues.CRAWL} and {queues.FETCH}"
         yield Finding("workers", Level.WARNING, text, as_typed("Start some: bin/worker -n 2"))
 
 
@@ -159,7 +163,7 @@ def _clocks() -> Iterator[Finding]:
     if said := skew_text(skew):
         yield Finding("clocks", Level.WARNING, said.rstrip("."), CLOCKS_TO_DO)
     elif skew.known:
-        yield Finding("clocks", Level.OK, "this machine's agrees with " + " and ".join(map(_titled, skew.known)))
+        yield Finding("clocks", Level.OK, "this machine's clock agrees with " + " and ".join(map(_titled, skew.known)))
 
 
 def _titled(service: str) -> str:

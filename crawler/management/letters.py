@@ -17,7 +17,7 @@ from crawler.reports import dead_letters
 
 def add_filters(parser: ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="a crawl, by its ID, site or @last; without it, all crawls")
-    group = parser.add_argument_group("filters, all of which a page must pass")
+    group = parser.add_argument_group("filters; a page must match all of them")
     group.add_argument("--outcome", default="", metavar="OUTCOME", help="pages with this outcome: timeout, 5xx, ...")
     group.add_argument("--host", default="", metavar="HOST", help="pages of this host")
     group.add_argument("--since", type=_moment, metavar="WHEN", help="failed since 2h (ago), or 2026-12-01T08:00")
@@ -44,5 +44,5 @@ def _moment(typed: str) -> float:
         return instant(typed)
     except ArgumentTypeError:
         raise ArgumentTypeError(
-            f"{typed!r} is neither a duration such as 2h nor a time like 2026-12-01T08:00"
+            f"{typed!r} is neither a duration such as 2h nor a time such as 2026-12-01T08:00"
         ) from None

@@ -12,11 +12,11 @@ from crawler.management.numbers import span, whole
 
 
 def add_place(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("when they are requested")
+    group = parser.add_argument_group("when to request them")
     group.add_argument("--priority", type=whole, metavar="N", help="10 first, 0 last (default for new pages: 5)")
     group.add_argument("--delay", type=span, metavar="TIME", help="not before TIME has passed, such as 90s or 2h")
     group.add_argument("--not-before", type=instant, metavar="WHEN", help="not before: 2026-12-01T08:00 (UTC)")
-    group.add_argument("--ttl", type=span, metavar="TIME", help="give up a page TIME after it might be requested")
+    group.add_argument("--ttl", type=span, metavar="TIME", help="give up a page TIME after its earliest request")
 
 
 def place_of(typed: dict[str, Any]) -> Placement:

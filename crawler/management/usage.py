@@ -63,7 +63,7 @@ def check(typed: Mapping[str, Any], usual: Mapping[str, Any], endings: Mapping[s
     if typed["resume"]:
         _check_nothing_settled(typed, usual)
     elif not (typed["urls"] or typed["list"]):
-        raise BadInput("start_urls", "Give at least one start URL, such as: bin/crawl https://example.com/")
+        raise BadInput("start_urls", "Enter at least one start URL, such as: bin/crawl https://example.com/")
     _check_list(typed)
     if typed["detach"]:
         _check_nothing_awaited(typed)
@@ -73,7 +73,7 @@ def check(typed: Mapping[str, Any], usual: Mapping[str, Any], endings: Mapping[s
     if target is None:
         return
     if target == "-" and typed["json"]:
-        raise BadInput("export", "--json and --export - both want stdout; give --export a file name.")
+        raise BadInput("export", "--json and --export - both write to stdout; give --export a file name.")
     format_by_name(target, endings)
     if target != "-":
         check_writable(target)
@@ -84,7 +84,7 @@ def _check_list(typed: Mapping[str, Any]) -> None:
         raise BadInput("list", "Give URLs or a list, not both.")
     for name in ("list_column", "priority_column", "invalid"):
         if typed[name] and not typed["list"]:
-            raise BadInput(name, f"--{name.replace('_', '-')} says something about a list; give --list FILE with it.")
+            raise BadInput(name, f"--{name.replace('_', '-')} needs a list; add --list FILE.")
     if typed["invalid"]:
         check_writable(typed["invalid"])
 
@@ -92,7 +92,7 @@ def _check_list(typed: Mapping[str, Any]) -> None:
 def _check_nothing_settled(typed: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
     names = [_typed_as(name, typed[name]) for name in usual if typed[name] != usual[name]]
     if names:
-        raise BadInput("resume", f"A crawl that goes on keeps what it was started with; leave out {', '.join(names)}.")
+        raise BadInput("resume", f"A resumed crawl keeps its original options; leave out {', '.join(names)}.")
 
 
 def _check_nothing_awaited(typed: Mapping[str, Any]) -> None:

@@ -87,8 +87,8 @@ class WaitEnd(Enum):
 
     OVER = "the crawl is over"
     GONE = "the crawl was deleted"
-    HELD = "a person has to act before it goes on"
-    TIMED_OUT = "the time is up"
+    HELD = "a user must act before it continues"
+    TIMED_OUT = "the time is over"
     STOPPED = "a signal was received"
 
 

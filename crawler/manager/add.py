@@ -33,7 +33,7 @@ from crawler.storage.queries import OpenPage
 
 log = logging.getLogger(__name__)
 
-MAX_LOOKUPS = 20  # host names that are resolved; others are judged when they are requested, as all are
+MAX_LOOKUPS = 20  # host names that are resolved; others are judged when to request them, as all are
 PAGES_PER_TRANSACTION = 5_000  # that are asked for again
 
 ANYWHERE = Placement()
@@ -52,7 +52,7 @@ def add(
     and while the crawl's list is being read; the result names each URL that cannot be added.
     """
     if len(pages) > MAX_URLS:
-        raise BadInput("urls", f"Add {MAX_URLS:,} URLs at most at a time, not {len(pages):,}.")
+        raise BadInput("urls", f"Add at most {MAX_URLS:,} URLs at a time, not {len(pages):,}.")
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         raise NoCrawl
@@ -188,7 +188,7 @@ def _judged(crawl: Crawl, references: Sequence[str], by: Namer) -> Iterator[tupl
 
 class _Doors:
     """Which hosts are refused: by the guard, or because they are not in the list of this crawl. Those of start URLs
-    were checked at the start, and all are when they are requested: a name that cannot be resolved now is not refused.
+    were checked at the start, and all are when to request them: a name that cannot be resolved now is not refused.
     """
 
     def __init__(self, guard: Guard, known: set[str], listed_in: UUID | None) -> None:
@@ -208,7 +208,7 @@ class _Doors:
             if self._lookups > MAX_LOOKUPS:
                 return f"It is on another host than the first {MAX_LOOKUPS}: add pages of fewer hosts at a time."
             if not queries.has_host(self._listed_in, host_of(url)):
-                return "Its host is not in the crawl's list; the owner of the crawl can add it."
+                return "Its host is not in the crawl's list; the crawl's owner can add it."
         if self._lookups > MAX_LOOKUPS:
             return ""
         try:

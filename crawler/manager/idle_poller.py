@@ -54,7 +54,7 @@ def poll_while_idle(
         log.warning("the crawls could not be looked at: %s", error)
         sleep(POLL_INTERVAL_S)
         retry_on_outage(ensure_poller_if_idle, sleep=sleep, clock=clock)
-        return "Redis or the database does not answer; another watch follows"
+        return "Redis or the database does not respond; another check follows"
 
 
 def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:

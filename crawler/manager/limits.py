@@ -51,7 +51,7 @@ def explained(page: Discovery, options: CrawlOptions) -> Discovery:
         case Outcome.TOO_MANY_REDIRECTS:
             error = f"redirect number {page.hops} in a row"
         case Outcome.LIMIT if page.kind == SITEMAP:
-            error = f"more than {MAX_STEPS} indexes and redirects in a row lead to this sitemap"
+            error = f"this sitemap is behind more than {MAX_STEPS} indexes and redirects in a row"
         case Outcome.LIMIT:
             error = f"deeper than {options.max_depth} links"
         case _:

@@ -21,6 +21,6 @@ def close_excluded(context: TickContext, pages: Iterable[OpenPage]) -> set[int]:
     scope = Scope.of(context.crawl.start_urls, options)
     excluded = [page.id for page in pages if page.kind == PAGE and scope.side(page.url) is not Side.INSIDE]
     if excluded:
-        error = "a pattern that was chosen while the crawl ran leaves it out"
+        error = "excluded by a pattern that was changed while the crawl ran"
         additions.close_all(context.id, excluded, Outcome.EXCLUDED, error, context.now())
     return set(excluded)

@@ -37,7 +37,7 @@ from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job
 from crawler.reports import text
 
-UNREADABLE_ADDRESS = "its address cannot be read, because SECRET_KEY is not the one it was stored under"
+UNREADABLE_ADDRESS = "its address cannot be read, because SECRET_KEY has changed since it was stored"
 
 
 def deliver(delivery: Delivery, limits: Limits | None = None) -> str:
@@ -203,7 +203,7 @@ def _renew(delivery: Delivery) -> bool:
 
 
 SENT_AGAIN = "It is being sent again."
-TRIED_NOW = "It had not arrived yet; it is tried now."
+TRIED_NOW = "It had not arrived yet; it is being sent now."
 
 
 def resend(crawl: Crawl, delivery_id: UUID) -> str | None:

@@ -129,7 +129,7 @@ def _postpone_others(failed: Delivery) -> None:
         notice__crawl=failed.notice.crawl_id, transport=failed.transport, address=failed.address
     )
     if failed.state == Delivery.GIVEN_UP:
-        rest.update(state=Delivery.GIVEN_UP, error=f"given up with an earlier one: {failed.error}")
+        rest.update(state=Delivery.GIVEN_UP, error=f"given up together with an earlier one: {failed.error}")
     else:
         rest.filter(due_at__lt=failed.due_at).update(due_at=failed.due_at)
 

@@ -59,7 +59,7 @@ def send(
     """Send a message; returns the receiver's response in one line, or raises TransportError."""
     kind = CHANNELS.get(transport)
     if kind is None:
-        raise TransportError(f"there is no way to send by {transport!r}", permanent=True)
+        raise TransportError(f"unknown kind of channel: {transport!r}", permanent=True)
     if not kind.is_web:
         return send_mail(message, address)
     guard = guard_of(private_hosts)
@@ -89,14 +89,14 @@ def post(
 def _judge(response: Response) -> str:
     status = response.http_status
     if status is not None and 200 <= status <= 299:  # accepted, even if its body could not be read
-        return f"the receiver answered {status}"
+        return f"the receiver returned {status}"
     if status is None:
         is_private = response.outcome is Outcome.PRIVATE_ADDRESS
         how = FOR_NOTICES if is_private and "CRAWLER_PRIVATE_HOSTS" not in response.error else ""
         raise TransportError(f"{response.error}{how}", permanent=is_private)
     redirected = "; redirects are not followed" if 300 <= status <= 399 else ""
     is_refused = 400 <= status <= 499 and status not in _RETRY_STATUSES
-    raise TransportError(f"the receiver answered {status}{redirected}", permanent=is_refused)
+    raise TransportError(f"the receiver returned {status}{redirected}", permanent=is_refused)
 
 
 def _gateway_to(address: str, guard: Guard) -> Gateway | None:
@@ -128,7 +128,7 @@ def send_mail(message: Message, address: str) -> str:
     except smtplib.SMTPRecipientsRefused as error:
         code, _ = next(iter(error.recipients.values()), (0, b""))
         raise TransportError(
-            f"the mail server does not take mail for {address} ({code})", _is_permanent(code)
+            f"the mail server does not accept mail for {address} ({code})", _is_permanent(code)
         ) from error
     except smtplib.SMTPResponseException as error:
         raise TransportError(f"the mail server refused ({_reply_of(error)})", _is_permanent(error.smtp_code)) from error
@@ -136,7 +136,7 @@ def send_mail(message: Message, address: str) -> str:
         raise TransportError(f"the mail server cannot be reached ({error})", permanent=False) from error
     except (BadHeaderError, UnicodeError) as error:
         raise TransportError(f"{address!r} is not an e-mail address", permanent=True) from error
-    return "the mail server took it"
+    return "the mail server accepted it"
 
 
 def _subject_line(subject: str) -> str:

@@ -48,7 +48,7 @@ def add_channel(owner: User, wanted: ChannelValues, channel_id: UUID | None = No
     """Add a channel; BadInput ("address", "events") if invalid. `channel_id` as for `start_crawl`. With the secret that
     was made for a webhook; None if its address has one already."""
     if Channel.objects.filter(owner=owner).count() >= MAX_CHANNELS:
-        raise BadInput("address", f"An account can have {MAX_CHANNELS} channels; remove one that is not needed.")
+        raise BadInput("address", f"An account can have at most {MAX_CHANNELS} channels; remove one.")
     channel = Channel(id=channel_id or uuid4(), owner=owner)
     _fill(channel, wanted)
     with transaction.atomic():
@@ -76,7 +76,9 @@ def replace_secret(channel: Channel) -> NewSecret:
     try:
         return make_secret(channel.owner_id, encryption.opened_address(channel.address))
     except SealBroken:
-        raise BadInput("address", f"No secret can be made: {UNREADABLE_ADDRESS}. Type the address again.") from None
+        raise BadInput(
+            "address", f"A secret cannot be created: {UNREADABLE_ADDRESS}. Enter the address again."
+        ) from None
 
 
 def _first_secret(channel: Channel) -> str | None:
@@ -115,13 +117,13 @@ def send_test(channel: Channel) -> Reply:
     now = clock.now()
     rested = Q(tested_at=None) | Q(tested_at__lte=now - timedelta(seconds=TEST_INTERVAL_S))
     if Channel.objects.filter(rested, id=channel.id).update(tested_at=now) != 1:
-        return Reply("It was tried just now; wait ten seconds before the next test.", is_so=False)
+        return Reply("It was tested just now; wait ten seconds before the next test.", is_so=False)
     try:
         address = encryption.opened_address(channel.address)
         own_secrets = secrets_for(channel.transport, channel.owner_id, address)
         answer = send(_test_message(), channel.transport, address, installation_hosts(), TEST_LIMITS, own_secrets)
     except SealBroken:
-        return Reply(f"The test could not be sent: {UNREADABLE_ADDRESS}. Type it again.", is_so=False)
+        return Reply(f"The test could not be sent: {UNREADABLE_ADDRESS}. Enter it again.", is_so=False)
     except TransportError as error:
         return Reply(f"The test did not arrive: {error}.", is_so=False)
     return Reply(f"A test was sent: {answer}.", is_so=True)
@@ -130,7 +132,7 @@ def send_test(channel: Channel) -> Reply:
 def _fill(channel: Channel, wanted: ChannelValues) -> None:
     address = wanted.address or _kept(channel, wanted.transport)
     if address.startswith(SEALED) and wanted.address:
-        raise BadInput("address", "This is not an address; type it as you got it.")
+        raise BadInput("address", "This is not an address; enter it as you received it.")
     check_address("address", wanted.transport, address)
     events = _events(wanted.events)
     if wanted.address and CHANNELS[wanted.transport].is_web:
@@ -144,11 +146,11 @@ def _fill(channel: Channel, wanted: ChannelValues) -> None:
 def _kept(channel: Channel, transport: str) -> str:
     """The stored address, if the user typed none."""
     if not channel.address or channel.transport != transport:
-        raise BadInput("address", f"Type the address, such as {CHANNELS[transport].example}.")
+        raise BadInput("address", f"Enter the address, such as {CHANNELS[transport].example}.")
     try:
         encryption.opened_address(channel.address)
     except SealBroken:
-        raise BadInput("address", "The address was stored under another SECRET_KEY; type it again.") from None
+        raise BadInput("address", "The address was stored with another SECRET_KEY; enter it again.") from None
     return channel.address
 
 
@@ -157,7 +159,7 @@ def _events(typed: Iterable[str]) -> tuple[str, ...]:
     if not events:
         raise BadInput("events", "Choose at least one event.")
     if Event.PAGE in events:
-        raise BadInput("events", "Page notices are enabled per crawl, not for a channel.")
+        raise BadInput("events", "Enable page notices for a crawl; channels do not have them.")
     return tuple(event.value for event in OF_A_CRAWL if event in events)
 
 

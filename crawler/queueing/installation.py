@@ -95,8 +95,8 @@ def other_installation(url: str) -> str:
         empty = f"redis-cli -n {number or 0} flushdb"
     following = int(number) + 1 if number.isdecimal() else 1
     return (
-        f"The Redis at {shown} belongs to another installation of the crawler, with another database. Give this one a "
-        f"server or a number of its own, such as REDIS_URL={own}{following}, or, if the other is gone, empty it there: "
+        f"The Redis at {shown} belongs to another installation of the crawler, with another database. Use a separate "
+        f"server or database number, such as REDIS_URL={own}{following}, or, if the other is gone, empty it there: "
         f"{empty}"
     )
 
@@ -107,7 +107,7 @@ def take_over(redis: Redis, url: str) -> None:
     try:
         verify(redis, url, at_once=True)
     except OtherInstallation:
-        log.warning("Redis had the data of another database, and was emptied: crawls continue from this database.")
+        log.warning("Redis contained the data of another database and was emptied; crawls continue from this database.")
         redis.flushdb()
         verify(redis, url, at_once=True)
 

@@ -45,8 +45,8 @@ def function_of(job: Job) -> Callable[..., Any]:
     """The function of a job; JobRefused unless it is permitted, and without anything else that RQ would call."""
     if job.instance is not None or job.func_name not in PERMITTED:
         raise JobRefused(
-            f"It calls {job.func_name}, which is not a job of the crawler. Another program writes to the crawler's "
-            "queues: find out which one, and see SECURITY.md."
+            f"It calls {job.func_name}, which is not a job of the crawler. Find the program that writes to the "
+            "crawler's queues, and see SECURITY.md."
         )
     if job._success_callback_name or job._failure_callback_name or job._stopped_callback_name or job.webhooks:
         raise JobRefused("It has callbacks or webhooks, which no job of the crawler has.")

@@ -152,7 +152,7 @@ def _redis(url: str) -> Service:
     return Service(
         f"Redis at {without_secrets(url)}",
         partial(_redis_trouble, url),
-        "Check that it runs and that REDIS_URL names it (CRAWLER_STARTUP_TIMEOUT sets how long is waited).",
+        "Check that it runs and that REDIS_URL names it (CRAWLER_STARTUP_TIMEOUT sets how long to wait).",
     )
 
 
@@ -182,7 +182,7 @@ def _database() -> Service:
     return Service(
         f"the database {config['NAME']}" + (f" at {where}" if where else ""),
         _database_trouble,
-        "Check that it runs and that DATABASE_URL names it (CRAWLER_STARTUP_TIMEOUT sets how long is waited).",
+        "Check that it runs and that DATABASE_URL names it (CRAWLER_STARTUP_TIMEOUT sets how long to wait).",
     )
 
 
@@ -195,7 +195,7 @@ def trouble_of(database: BaseDatabaseWrapper) -> str | None:
     """Why the database cannot be used now; None if it can."""
     try:
         if missing := missing_limits(database):
-            return f"its role lacks limits, which cannot be set through a pooler: {'; '.join(missing)}"
+            return f"its role lacks timeouts, which cannot be set through a pooler: {'; '.join(missing)}"
         return NOT_MIGRATED if is_behind(database) else None
     except (DatabaseError, NotUpgradable) as error:
         return _reason(error)

@@ -100,11 +100,11 @@ def data_dir() -> Path:
     except OSError as error:
         raise ImproperlyConfigured(
             f"The data folder {path} cannot be created ({error.strerror}). "
-            "Make it writable, or name another one in CRAWLER_DATA_DIR."
+            "Make it writable, or set CRAWLER_DATA_DIR to another folder."
         ) from None
     if not os.access(path, os.W_OK):
         raise ImproperlyConfigured(
-            f"The data folder {path} is not writable. Make it writable, or name another one in CRAWLER_DATA_DIR."
+            f"The data folder {path} is not writable. Make it writable, or set CRAWLER_DATA_DIR to another folder."
         )
     return path
 

@@ -40,7 +40,7 @@ def count_death(
         deaths = pages.get(id=page).deaths if counted else 0
         if not counted or crashed_from is None or deaths < crashed_from:
             return []
-        error = f"the worker died {deaths} times while it had this page in hand"
+        error = f"the worker died {deaths} times while processing this page"
         close_pages(pages.filter(id=page), Outcome.CRASHED, error, change, now)
         if on_closed is not None:
             on_closed(row, [page])
@@ -53,7 +53,7 @@ def close_lost(crawl: UUID, ids: Sequence[int], now: float, on_closed: OnClosed 
     with change_of(crawl, now) as (row, change):
         still_open = sorted(queries.still_open(crawl, ids))
         if still_open:
-            error = "its worker died, and this crawl acknowledges early"
+            error = "its worker died, and this crawl acknowledges pages early"
             close_pages(Page.objects.filter(id__in=still_open), Outcome.LOST, error, change, now)
             if on_closed is not None:
                 on_closed(row, still_open)

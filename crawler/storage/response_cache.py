@@ -207,7 +207,7 @@ def _unpacked(packed: bytes) -> PageResult | None:
     try:
         return _decoder.decode(zlib.decompress(packed))
     except (msgspec.MsgspecError, zlib.error) as error:
-        log.warning("a remembered answer cannot be read and is left alone: %s", error)
+        log.warning("a cached response cannot be read and is ignored: %s", error)
         return None
 
 

@@ -129,7 +129,7 @@ def note_attempts(results: Iterable[tuple[PageResult, float, int | None]]) -> No
 
 
 def _reason(result: PageResult) -> str:
-    return result.error or (f"it answered {result.http_status}" if result.http_status else "")
+    return result.error or (f"the server returned {result.http_status}" if result.http_status else "")
 
 
 _STORE_LINKS = Statement(

@@ -126,7 +126,7 @@ def close_expired(crawl: UUID, now: float) -> int:
         return 0
     with change_of(crawl, now) as (row, change):
         limit = limit_of_time(row.chosen, row.round_began_at.timestamp(), now)
-        close_pages(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, now, limit)
+        close_pages(expired, Outcome.EXPIRED, "it expired before it was fetched", change, now, limit)
         return change.outcomes[Outcome.EXPIRED.value]
 
 
@@ -139,7 +139,7 @@ def close_postponed(crawl: UUID, now: float, on_closed: OnClosed | None = None) 
                 status=Page.CLOSED,
                 outcome=outcome_of(status).value,
                 http_status=status,
-                error=f"it answered {status} and asked to be left alone for longer than the rest of the crawl took",
+                error=f"the server returned {status} and asked for a longer wait than the rest of the crawl took",
                 given_up=True,
                 given_up_at=now,
             )

@@ -121,7 +121,7 @@ def test_a_page_that_takes_memory_is_tried_again_and_closes_as_crashed(rendering
         assert site.hits[MEMORY.path] == 1 + ATTEMPTS  # the first one told that it is a shell
     crashed = rows.pop(MEMORY.path)
     assert (crashed["outcome"], crashed["attempts"]) == ("crashed", ATTEMPTS)
-    assert crashed["error"] == "the browser's process of this page crashed"
+    assert crashed["error"] == "the browser crashed on this page"
     assert {row["outcome"] for row in rows.values()} == {"2xx"}
     assert (receipt["failed"], receipt["retries"]) == (1, ATTEMPTS - 1)
 

@@ -314,7 +314,7 @@ def test_the_command_refuses_a_beginning_of_several_crawls(capsys: pytest.Captur
         AuditEntry.objects.create(act="crawl.deleted", kind="crawl", key=f"ffffffff-0000-4000-8000-00000000000{last}")
     with pytest.raises(SystemExit):
         call_command("audit", "--about", "ffff")
-    assert "Several crawls begin with ffff; type more of the ID" in capsys.readouterr().err
+    assert "Several crawls begin with ffff; type more characters of the ID" in capsys.readouterr().err
 
 
 def test_the_log_is_written_to_however_redis_is(ann: User, settings: Any) -> None:

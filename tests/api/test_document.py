@@ -64,7 +64,7 @@ def test_every_operation_has_examples_and_describes_itself_its_scope_and_what_it
     assert "204" in operation["responses"] or answers_of(operation)
     assert all("example" in content for content in answers_of(operation))
     assert operation["summary"]
-    assert "Scope: `" in operation["description"] or operation["summary"] == "Ask who you are"
+    assert "Scope: `" in operation["description"] or operation["summary"] == "Get your account"
     mute = {name for name, said in taken(operation).items() if not re.search(r"\w+ \w+|\w+\.", said)}
     named = {name for name, said in taken(operation).items() if _letters(said) == _letters(name)}
     assert mute | named == set()

@@ -41,9 +41,9 @@ def test_pages_are_requested_again(crawl: Crawl) -> None:
 
 
 def test_a_time_without_a_zone_is_refused(crawl: Crawl) -> None:
-    with pytest.raises(python.BadInput, match="must name its zone"):
+    with pytest.raises(python.BadInput, match="must have a time zone"):
         python.add(crawl, [SITE], not_before=datetime(2026, 12, 1, tzinfo=UTC).replace(tzinfo=None))
-    with pytest.raises(python.BadInput, match="must name its zone"):
+    with pytest.raises(python.BadInput, match="must have a time zone"):
         python.add(crawl, [{"url": SITE, "not_before": datetime(2026, 12, 1, tzinfo=UTC).replace(tzinfo=None)}])
 
 

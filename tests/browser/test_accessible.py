@@ -72,7 +72,7 @@ def crawls(web: Web) -> dict[str, Crawl]:
         a_page(full, "https://example.com/busy", 503, depth=2, given_up=True, error="503 three times")
         trap = Trap.objects.create(crawl=full, key=b"1", reason="dates", pattern="/calendar/*", quarantined=1)
         a_page(full, "https://example.com/calendar/1", Outcome.TRAP, trap_id=trap.pk, fetched_at=None)
-        a_delivery(full, state=Delivery.GIVEN_UP, attempts=8, error="The webhook answered 500.")
+        a_delivery(full, state=Delivery.GIVEN_UP, attempts=8, error="The webhook returned 500.")
         failed = a_finished_crawl(owner, discovered=1, outcomes={"dns": 1}, statuses={})
         a_page(failed, answer=Outcome.DNS, error="no such host")
         Schedule.objects.create(

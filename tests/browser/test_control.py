@@ -38,7 +38,7 @@ def test_a_crawl_is_paused_resumed_and_finished(web: Web, small_site: Site, tab:
     expect(tab.get_by_role("button", name="Pause")).to_be_hidden()
 
     tab.get_by_role("button", name="Resume").click()
-    expect(tab.get_by_text("Resumed. It goes on where it stopped.")).to_be_visible()
+    expect(tab.get_by_text("Resumed. It continues where it stopped.")).to_be_visible()
     web.start_worker()
     expect(tab.locator(".finished")).to_have_text("Finished", timeout=PATIENCE)
 
@@ -77,7 +77,7 @@ def test_cancelling_asks_first_and_can_be_done_by_keyboard(web: Web, small_site:
     expect(yes).to_be_focused()
     press(tab, "Enter")
 
-    expect(tab.get_by_text("Cancelled. Open pages will not be requested any more.")).to_be_visible()
+    expect(tab.get_by_text("Cancelled. Open pages will no longer be requested.")).to_be_visible()
     expect(tab.locator(".finished")).to_have_text("Cancelled")
     expect(tab.locator(".summary")).to_contain_text("with 1 of 1 page not requested")
     expect(tab.locator("#receipt")).to_be_visible()

@@ -19,7 +19,7 @@ def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_chan
     walk_to(tab, first.locator("summary"))
     press(tab, "Enter Tab Space")
     expect(box).to_be_checked()
-    expect(box).to_have_accessible_description("Include the hosts below the start URLs' hosts.")
+    expect(box).to_have_accessible_description("Include subdomains of the start URLs' hosts.")
 
     press(tab, "Shift+Tab Enter")
     expect(box).to_be_hidden()
@@ -56,7 +56,7 @@ def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_w
     tab.get_by_role("button", name="Start").click()
 
     expect(tab.get_by_label("Further sitemaps")).to_be_focused()
-    expect(tab.get_by_role("alert").filter(has_text="names a site and no sitemap")).to_be_visible()
+    expect(tab.get_by_role("alert").filter(has_text="is a site, not a sitemap")).to_be_visible()
     expect(group(tab, "Politeness").locator(".changed")).to_have_text("Requests a minute: 30")
     expect(tab.get_by_label("Requests a minute")).to_be_hidden()
 

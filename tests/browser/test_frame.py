@@ -93,7 +93,7 @@ def test_a_field_that_cannot_be_used_says_so_as_it_is_left_and_is_quiet_when_it_
     press(tab, "Tab")
     expect(url).not_to_have_attribute("aria-invalid", "true")
     tab.get_by_label("One section").check()
-    expect(tab.get_by_text("is the whole site and no section of it")).to_be_visible()
+    expect(tab.get_by_text("is the whole site, not a section")).to_be_visible()
 
 
 @pytest.mark.long

@@ -100,5 +100,5 @@ def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
     unfold(tab, "Scope")
     tab.get_by_label("Only URLs that match").fill("(")
     tab.get_by_role("button", name="Start").click()
-    expect(tab.get_by_text("is not a usable regular expression")).to_be_visible()
+    expect(tab.get_by_text("is not a valid regular expression")).to_be_visible()
     expect(tab.get_by_label("Only URLs that match")).to_be_focused()

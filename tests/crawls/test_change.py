@@ -228,7 +228,7 @@ def test_what_redis_is_not_told_of_reconcile_does(
 def test_the_patterns_of_a_list_are_refused(bench: Bench) -> None:
     bench.start()
     Crawl.objects.update(source="urls.txt")
-    with pytest.raises(BadInput, match="A list has all its pages on it"):
+    with pytest.raises(BadInput, match="A list contains all its pages"):
         changed(bench, exclude=("/a",))
 
 

@@ -102,7 +102,7 @@ def test_a_worker_with_another_key_gives_pages_up_rather_than_ask_without(bench:
     [report] = bench.reports()
     [result] = report.results
     assert (result.outcome, result.fetched_at, bench.site.requests) == (Outcome.CRASHED, 0.0, [])
-    assert "SECRET_KEY is not the one" in result.error
+    assert "SECRET_KEY has changed" in result.error
 
 
 def test_a_crawl_cannot_start_with_unreadable_credentials(bench: Bench) -> None:
@@ -176,7 +176,7 @@ def test_the_operators_proxy_may_have_any_name_and_port(settings: Any) -> None:
 
 def test_a_list_says_which_hosts_are_sent_its_credentials(bench: Bench) -> None:
     listed = partial(load_list, BytesIO(b"https://1.1.1.1/"), "list.txt", sealed=encryption.seal(KNOWN))
-    with pytest.raises(BadInput, match="Say which hosts are sent") as caught:
+    with pytest.raises(BadInput, match="Name the hosts that receive") as caught:
         listed(CrawlOptions())
     assert caught.value.field == "hosts"
     assert own_hosts_of(listed(CrawlOptions(hosts=("1.1.1.1",)))) == ("https://1.1.1.1",)

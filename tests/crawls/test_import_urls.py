@@ -87,7 +87,7 @@ def test_a_list_becomes_a_running_crawl_with_a_report_that_adds_up() -> None:
         "urls.txt",
         2,
     )
-    why = "'nonsense' is not a web address; give one such as https://example.com/."
+    why = "'nonsense' is not a web address; enter one such as https://example.com/."
     assert crawl.source_report == {
         "lines": 4,
         "taken": 2,
@@ -206,7 +206,7 @@ def test_of_what_is_no_list_nothing_is_left(data: bytes, name: str, columns: Col
 def test_a_list_that_unpacks_to_more_than_the_limit_is_refused(settings: Any) -> None:
     settings.CRAWLER_LIST_MB = 0.1
     small = gzip.compress(numbered(5_000))
-    with pytest.raises(BadInput, match="larger than 100,000 bytes once it is unpacked"):
+    with pytest.raises(BadInput, match="larger than 100,000 bytes after decompression"):
         loaded(small, "urls.txt.gz")
     assert not Crawl.objects.exists()
     settings.CRAWLER_LIST_MB = 0

@@ -113,9 +113,9 @@ def test_pages_without_kept_html_are_counted(kept: Bench, folder: Path) -> None:
 
 
 def test_what_cannot_be_done_is_said(bench: Bench) -> None:
-    with pytest.raises(BadInput, match="This crawl kept no HTML"):
+    with pytest.raises(BadInput, match="This crawl stored no HTML"):
         kept_extraction.start(bench.start(fields=(HEADING,)))
-    with pytest.raises(BadInput, match="There is nothing to extract"):
+    with pytest.raises(BadInput, match="Nothing to extract"):
         kept_extraction.start(bench.start(keep=("html",)))
 
 
@@ -214,5 +214,5 @@ def test_the_command_does_it_without_workers(
     assert exit_code("extract", str(kept.crawl.id), "--kept", "--json") == 0
     assert capsys.readouterr().out == '{"seen": 5, "read": 3, "missing": 0, "failed": 0}\n'
     assert exit_code("extract", "https://example.com/") == 2
-    assert "Name a file of rules with --fields" in capsys.readouterr().err
+    assert "Give a file of rules with --fields" in capsys.readouterr().err
     assert queues.waiting_jobs()["crawl"] == 0

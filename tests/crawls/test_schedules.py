@@ -148,7 +148,7 @@ def test_an_unreadable_rule_is_disabled() -> None:
     schedule = a_schedule("0 0 30 2 *")
     assert run_due(NOON) == 0
     assert fresh(schedule).enabled is False
-    assert "never fire" in schedule.last_error
+    assert "never run" in schedule.last_error
 
 
 def test_without_redis_the_time_has_not_come_yet(settings: Any) -> None:

@@ -28,7 +28,7 @@ def test_a_crawl_is_shared_with_a_group_and_taken_back() -> None:
 def test_one_shares_with_no_group_one_is_not_in() -> None:
     ann = a_person("ann")
     crawl = a_crawl(ann)
-    with pytest.raises(BadInput, match="not in the group others"):
+    with pytest.raises(BadInput, match="not a member of the group others"):
         share(crawl, ann, a_group("others"))
     assert Crawl.objects.get().group is None
 

@@ -110,7 +110,7 @@ def test_a_zip_that_would_grow_too_large_is_refused_before_anything_is_written(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(content_zip, "MAX_FILES", 3)
-    with pytest.raises(BadInput, match="does not go into a ZIP"):
+    with pytest.raises(BadInput, match="A ZIP can contain"):
         FORMATS["html.zip"](crawl)
 
 

@@ -84,5 +84,5 @@ def test_more_than_one_sitemap_can_hold_is_refused_at_once(
     crawl = make_crawl()
     make_page(crawl, "http://site.test/", **HTML)
     make_page(crawl, "http://site.test/b", **HTML)
-    with pytest.raises(BadInput, match=r"take sitemap\.zip"):
+    with pytest.raises(BadInput, match=r"choose sitemap\.zip"):
         FORMATS["sitemap.xml"](crawl)

@@ -62,5 +62,5 @@ def test_more_pages_than_a_sheet_holds_are_refused_before_anything_is_written(mo
         make_page(crawl, f"http://site.test/{number}")
     assert FORMATS["xlsx"](crawl)
     make_page(crawl, "http://site.test/2")
-    with pytest.raises(BadInput, match="holds 2 pages and this crawl has 3; take csv, jsonl or parquet"):
+    with pytest.raises(BadInput, match="can contain 2 pages, and this crawl has 3; choose csv, jsonl or parquet"):
         FORMATS["xlsx"](crawl)

@@ -182,7 +182,7 @@ def test_what_a_page_keeps_from_us_stands_in_its_record(bench: Bench) -> None:
     bench.start(externals="ignore")
     bench.work()
     rows = {row.url.rpartition("/")[2]: (row.outcome, row.error) for row in Page.objects.all()}
-    assert rows["nowhere"] == ("3xx", "it redirects to something that is not a web address: 'javascript:alert(1)'")
+    assert rows["nowhere"] == ("3xx", "it redirects to an invalid address: 'javascript:alert(1)'")
     assert rows["many"] == ("2xx", "it has more than 20,000 links; the rest was not read")
 
 

@@ -52,7 +52,7 @@ def test_another_crawl_trusts_nothing_of_that(bench: Bench, untrusted: str) -> N
 
 
 def test_a_notice_is_never_sent_to_such_a_server(untrusted: str) -> None:
-    with pytest.raises(TransportError, match="no trustworthy TLS connection"):
+    with pytest.raises(TransportError, match="no secure TLS connection"):
         send(
             Message(id="a", event="e", crawl="c", receipt={}, subject="s", text="t"),
             "webhook",

@@ -25,12 +25,12 @@ def of(html: str) -> PageResult:
         ),
         (
             f"<base href='/{'b' * 4000}/'>" + "".join(f"<a href={number}>" for number in range(600)),
-            "its links have more than 2,000,000 characters together; the rest was not read",
+            "its links exceed 2,000,000 characters in total; the rest was not read",
         ),
         ("<a>" * 100_001, "it has more than 100,000 tags that may be links; the rest was not read"),
         (
             f"<a href=x>{'words' * 30}</a>" * (MAX_WORDS // MAX_TEXT + 1),
-            "the words of its links have more than 2,000,000 characters together; the rest was not kept",
+            "the texts of its links exceed 2,000,000 characters in total; the rest was not stored",
         ),
         ("<a href=x>", ""),
     ],

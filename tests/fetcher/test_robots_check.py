@@ -61,7 +61,11 @@ def test_rules_behind_a_redirect_to_another_host_are_those_of_the_host_that_redi
 @pytest.mark.parametrize(
     ("answer", "outcome", "said"),
     [
-        (Reply(status=500), "robots", "robots.txt could not be fetched, so nothing may be fetched: it answered 500"),
+        (
+            Reply(status=500),
+            "robots",
+            "robots.txt could not be fetched, so no page may be fetched: the server returned 500",
+        ),
         (moved("http://127.0.0.1:2/rules"), "robots", "it redirects to http://127.0.0.1:2/rules, and there: "),
         (moved("mailto:a@b.c"), "robots", "it redirects to an invalid URL"),
     ],
@@ -154,15 +158,15 @@ def test_a_rule_is_told_on_one_line_of_text_whatever_its_octets() -> None:
     ("oddity", "said"),
     [
         (Oddity(True, None, False), "robots.txt is larger than 500 KiB; the rest was not read"),
-        (Oddity(False, ForeignFile.HTML, False), "robots.txt is an HTML page; it has no rules we can read"),
+        (Oddity(False, ForeignFile.HTML, False), "robots.txt is an HTML page; it contains no rules"),
         (
             Oddity(False, ForeignFile.BINARY, True),
-            "robots.txt is a binary file; what reads like a rule was taken for one",
+            "robots.txt is a binary file; lines that look like rules were used as rules",
         ),
         (
             Oddity(True, ForeignFile.HTML, False),
             "robots.txt is larger than 500 KiB; the rest was not read. "
-            "robots.txt is an HTML page; it has no rules we can read",
+            "robots.txt is an HTML page; it contains no rules",
         ),
     ],
 )

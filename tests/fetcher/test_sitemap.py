@@ -20,20 +20,20 @@ def of(body: str) -> str:
         ("", "the file is empty"),
         ("<html>", "this is an HTML page, not a sitemap"),
         ("Not found", "this is not a sitemap: neither XML nor a list of web addresses"),
-        ("<opml/>", "its root element is <opml>, which is that of no sitemap and no feed"),
-        ("<", "this is not a sitemap: as XML it breaks off at line 1: unclosed token"),
-        ("<urlset>\n\n&", "the XML breaks off at line 3: unclosed token"),
+        ("<opml/>", "its root element is <opml>, which is neither a sitemap nor a feed"),
+        ("<", "this is not a sitemap: as XML it ends unexpectedly at line 1: unclosed token"),
+        ("<urlset>\n\n&", "the XML ends unexpectedly at line 3: unclosed token"),
         (
             '<?xml version="1.0" encoding="klingon"?><urlset/>',
             "this is not a sitemap: as XML it is in an encoding that cannot be read",
         ),
         (
             '<!DOCTYPE a [<!ETITY a "b">]><urlset/>',
-            "this is not a sitemap: as XML it breaks off at line 1: syntax error",
+            "this is not a sitemap: as XML it ends unexpectedly at line 1: syntax error",
         ),
-        ('<!DOCTYPE a [<!ENTITY a "b">]><urlset/>', "it declares an entity of its own (a), which is never read"),
-        ('<!DOCTYPE a [<!ATTLIST b c CDATA "d">]>', "it declares attributes of its own, which no sitemap needs"),
-        ("<urlset>" + "<a>" * 64, "its elements lie more than 64 levels deep"),
+        ('<!DOCTYPE a [<!ENTITY a "b">]><urlset/>', "it declares the entity a, which the crawler does not expand"),
+        ('<!DOCTYPE a [<!ATTLIST b c CDATA "d">]>', "it declares attributes, which sitemaps do not need"),
+        ("<urlset>" + "<a>" * 64, "its elements are nested more than 64 levels deep"),
         (
             "<urlset>" + "".join(f"<t{n}/>" for n in range(1001)),
             "it has more than 1,000 names of elements and attributes",
@@ -50,9 +50,9 @@ def test_it_says_why_a_file_is_no_sitemap_or_where_it_breaks_off(body: str, erro
     [
         (SitemapFault.TOO_LARGE, "larger than 50 MB; the rest was not read"),
         (SitemapFault.ENTRIES, "more than 50,000 entries; the rest was not read"),
-        (SitemapFault.CHARACTERS, "its addresses have more than 20,000,000 characters; the rest was not read"),
+        (SitemapFault.CHARACTERS, "its addresses exceed 20,000,000 characters in total; the rest was not read"),
         (SitemapFault.MARKUP, "a tag, comment or declaration of the XML is larger than 1 MB"),
-        (SitemapFault.PROLOGUE, "its first megabyte holds no element"),
+        (SitemapFault.PROLOGUE, "its first megabyte contains no element"),
     ],
 )
 def test_it_says_which_limit_was_exceeded(fault: SitemapFault, error: str) -> None:

@@ -108,7 +108,7 @@ BODIES = [
     Trap("/body/many-codings", "10,000 codings", "malformed", _ten_thousand_codings, "is encoded as"),
     Trap("/body/rot13", "a coding nobody asked for", "malformed", page("x", "Content-Encoding: rot13"), "not requested"),
     Trap("/body/broken-gzip", "gzip that is none", "malformed", page("hello, I am plain text", "Content-Encoding: gzip"), "damaged"),
-    Trap("/body/cut-gzip", "gzip that ends early", "malformed", page(gzip.compress(b"<p>hello" * 99)[:-9], "Content-Encoding: gzip"), "ends before its end"),
+    Trap("/body/cut-gzip", "gzip that ends early", "malformed", page(gzip.compress(b"<p>hello" * 99)[:-9], "Content-Encoding: gzip"), "is truncated"),
     Trap("/body/no-content", "204 with a body", "2xx", says(head(HTML, "Content-Length: 9", status="204 No Content") + b"<p>no way", Then.KEEP)),
     Trap("/body/not-modified", "304 to nobody's question, with a body", "3xx", says(head("Content-Length: 9", status="304 Not Modified") + b"<p>no way", Then.KEEP)),
 ]  # fmt: skip
@@ -140,7 +140,7 @@ HEADS = [
     Trap("/head/closed", "hung up within the head", "malformed", says(OK), "within the headers"),
     Trap("/head/reset", "reset within the head", "connect", says(OK, 0.1, Then.RESET), "broke"),
     Trap("/body/reset", "reset within the body", "connect", says(head(HTML, "Content-Length: 500") + b"<p>", 0.1, Then.RESET), "broke"),
-    Trap("/head/silent-close", "hung up without a byte", "connect", says(), "without an answer"),
+    Trap("/head/silent-close", "hung up without a byte", "connect", says(), "without a response"),
     Trap("/head/silent-reset", "reset without a byte", "connect", says(Then.RESET), "broke"),
     Trap("/head/busy", "429 for ever, to be asked again in 1900", "4xx", page("", "Retry-After: Mon, 01 Jan 1900 00:00:00 GMT", status="429 Too Many Requests")),
     Trap("/head/later", "503, to be asked again -5 seconds later", "5xx", page("", "Retry-After: -5", status="503 Busy")),
@@ -149,7 +149,7 @@ HEADS = [
 
 SLOW = [
     Trap("/slow/hints", "103 Early Hints for ever, slowly", "timeout", for_ever(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", every=0.2), "not complete", host="127.0.0.20"),
-    Trap("/slow/first-byte", "never says a word", "timeout", says(Then.STALL), "no answer came", host="127.0.0.21"),
+    Trap("/slow/first-byte", "never says a word", "timeout", says(Then.STALL), "no response", host="127.0.0.21"),
     Trap("/slow/head", "a byte of the head at a time", "timeout", for_ever(b"HTTP/1.1 200 OK\r\nX: ", b"y", every=0.2), "not complete", host="127.0.0.22"),
     Trap("/slow/body", "a byte of the body at a time", "timeout", for_ever(OK + b"\r\n<p>", b"y", every=0.2), "not complete", host="127.0.0.23"),
     Trap("/slow/chunks", "a chunk of a byte at a time", "timeout", for_ever(CHUNKED, b"1\r\ny\r\n", every=0.2), "not complete", host="127.0.0.24"),
@@ -170,7 +170,7 @@ TO_CANARY = {
 }  # fmt: skip
 
 REDIRECTS = [
-    *(Trap(f"/to/nowhere/{name}", f"redirects to {where[:40]!r}", "3xx", redirect(where), "not a web address") for name, where in NOWHERE.items()),
+    *(Trap(f"/to/nowhere/{name}", f"redirects to {where[:40]!r}", "3xx", redirect(where), "redirects to an invalid address") for name, where in NOWHERE.items()),
     *(Trap(f"/to/canary/{name}", f"redirects to {where!r}", "3xx", redirect(where)) for name, where in TO_CANARY.items()),
     Trap("/to/huge", "a Location of 200,000 characters", "too_large", redirect("/" + "x" * 200_000), "headers are larger"),
     Trap("/to/empty", "an empty Location", "3xx", redirect("")),
@@ -233,7 +233,7 @@ MARKUP = [
     Trap("/html/nested", "100,000 nested tags", "2xx", made("<div>", 100_000, after="<a href=/seen/nested>"), most=2 * MB),
     Trap("/html/line", "a line of 10 MB", "2xx", made("x", 10 * MB, "<a href=/seen/line>y</a>"), most=BODY),
     Trap("/html/links", "200,000 links", "2xx", made("<a href=/flood/#>", 200_000), "more than 20,000 links", 6 * MB),
-    Trap("/html/base", "a base of 4,000 characters, and short links", "2xx", made("<a href=#>", 9000, f"<base href=/flood/{'b' * 4000}/>"), "characters together"),
+    Trap("/html/base", "a base of 4,000 characters, and short links", "2xx", made("<a href=#>", 9000, f"<base href=/flood/{'b' * 4000}/>"), "characters in total"),
     Trap("/html/links-in-links", "thousands of links in one another", "2xx", made("<a href=/flood/#><object>", 5000, after="x " * 300_000), most=2 * MB),
     Trap("/html/headings", "thousands of headings in one another", "2xx", made("<h1><div>", 5000, after=" " * 500_000), most=2 * MB),
     Trap("/html/attributes", "a tag of 200,000 attributes", "2xx", made(" a#=b", 200_000, "<a", " href=/unseen>"), most=4 * MB),
@@ -258,7 +258,7 @@ ENDLESS = [
 
 SITEMAPS = [
     Trap("/maps/bomb.xml", f"{ZEROS_MB} MB of blanks in gzip", "2xx", page(_blanks, kind="Content-Type: application/gzip"), "larger than 50 MB"),
-    Trap("/maps/laughs.xml", "entities that mean a billion others", "malformed", page('<!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;">]><urlset><url><loc>&b;</loc></url></urlset>', kind="Content-Type: text/xml"), "declares an entity"),
+    Trap("/maps/laughs.xml", "entities that mean a billion others", "malformed", page('<!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;">]><urlset><url><loc>&b;</loc></url></urlset>', kind="Content-Type: text/xml"), "declares the entity"),
     Trap("/maps/outside.xml", "an entity that lies on the canary, or in a file", "malformed", page('<!DOCTYPE x SYSTEM "http://CANARY/dtd" [<!ENTITY a SYSTEM "file:///etc/passwd"><!ENTITY b SYSTEM "http://CANARY/entity">]><html>&a;&b;', kind="Content-Type: text/xml"), "not a sitemap"),
     Trap("/maps/names.xml", "elements that each have another name", "2xx", made("<t#>x</t#>", 5000, "<urlset><url>"), "names of elements"),
     Trap("/maps/loop-a.xml", "an index that names another", "2xx", page("<sitemapindex><sitemap><loc>/maps/loop-b.xml</loc></sitemap></sitemapindex>")),
@@ -303,7 +303,7 @@ HOSTS = [
     Host("127.0.0.8", "a robots.txt that is a bomb", "2xx", explodes("gzip")),
     Host("127.0.0.9", "a robots.txt of one rule with 100,000 stars", "2xx", page("User-agent: *\nDisallow: /" + "*a" * 100_000 + "$\nCrawl-delay: nan\nCrawl-delay: -1\n")),
     Host("127.0.0.10", "a page that says to come again in 10^12 seconds", "4xx", page(""), answers=page("", f"Retry-After: 1{'0' * 12}", status="429 Too Many Requests")),
-    Host("127.0.0.11", "hangs up on whoever asks for its robots.txt", "connect", says(), "without an answer"),
+    Host("127.0.0.11", "hangs up on whoever asks for its robots.txt", "connect", says(), "without a response"),
 ]  # fmt: skip
 
 
@@ -328,7 +328,7 @@ SECURE = [
     Secure("127.0.0.45", "plain HTTP where TLS is spoken", "tls", "does not speak TLS", plays=page("<a href=/unseen/plain>x</a>")),
     Secure("127.0.0.46", "no answer to the hello of TLS", "timeout", "no TLS connection in", plays=says(Then.STALL)),
     Secure("127.0.0.47", "a reset within the handshake", "connect", "broke", plays=says(Then.RESET)),
-    Secure("127.0.0.48", "hangs up within the handshake", "connect", "within the TLS handshake", plays=says()),
+    Secure("127.0.0.48", "hangs up within the handshake", "connect", "during the TLS handshake", plays=says()),
 ]  # fmt: skip
 
 

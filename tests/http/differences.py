@@ -67,9 +67,9 @@ DIFFERENCES = {
         'the error says "self-signed"', Other('"not valid for" this name')
     ),
     "a connection that breaks within the status line": Difference(
-        'the error says "within the headers"', Other('"before an answer came"')
+        'the error says "within the headers"', Other('"before a response arrived"')
     ),
-    "half a status line, and then nothing": Difference('the error says "nothing arrived"', Other('"no answer came"')),
+    "half a status line, and then nothing": Difference('the error says "nothing arrived"', Other('"no response"')),
     "nothing: its name has a character such as `$`": Difference("it is asked", MALFORMED),
     "session tickets of TLS without end": Difference(
         "`timeout`", Other("`too_large` after a megabyte", Outcome.TOO_LARGE)

@@ -132,7 +132,7 @@ def test_a_receiver_that_takes_nothing_has_its_time() -> None:
     ):
         posted = fetcher.post(f"http://127.0.0.1:{deaf.getsockname()[1]}/", bytes(32 * MIB), {})
     assert (posted.outcome, posted.http_status, posted.requests) == (Outcome.TIMEOUT, None, 1)
-    assert posted.error == "nothing was taken for 0.1 seconds"
+    assert posted.error == "nothing could be sent for 0.1 seconds"
 
 
 def test_each_page_has_its_own_time() -> None:

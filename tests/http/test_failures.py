@@ -86,7 +86,7 @@ def test_bad_answers_are_outcomes(reply: Reply, outcome: Outcome) -> None:
 
 PART_OF_A_LINE = b"HTTP/1.1 200 O"
 STAGES = [
-    (b"", None, "before an answer came"),
+    (b"", None, "before a response arrived"),
     (PART_OF_A_LINE, None, "within the headers"),
     (HEAD, None, "within the headers"),
     (HEAD + b"Content-Length: 500\r\n\r\n<p>", 200, "within the body"),
@@ -102,7 +102,7 @@ def test_a_connection_that_is_reset_says_how_far_it_came(
     sent: bytes, status: int, stage: str, scheme: str, http_client: str
 ) -> None:
     if sent == PART_OF_A_LINE and http_client == "curl":
-        stage = "before an answer came"  # see `DIFFERENCES`
+        stage = "before a response arrived"  # see `DIFFERENCES`
     tls = as_site_test() if scheme == "https" else None
     with (
         Server({"/": Reply(sent, Then.RESET)}, tls=tls) as server,
@@ -116,8 +116,8 @@ def test_a_connection_that_is_reset_says_how_far_it_came(
 @pytest.mark.parametrize(
     ("then", "said"),
     [
-        (Then.RESET, "the connection broke within the TLS handshake: Connection reset by peer"),
-        (Then.CLOSE, "the server closed the connection within the TLS handshake"),
+        (Then.RESET, "the connection broke during the TLS handshake: Connection reset by peer"),
+        (Then.CLOSE, "the server closed the connection during the TLS handshake"),
     ],
 )
 def test_a_handshake_that_is_broken_off_is_no_matter_of_trust(then: Then, said: str) -> None:

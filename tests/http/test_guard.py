@@ -272,5 +272,5 @@ def test_the_socket_is_connected_to_the_address_that_was_judged() -> None:
         visitor, _ = judged.accept()
         with visitor:
             assert visitor.getsockname() == ("127.0.0.3", port)
-    assert (fetched.outcome, fetched.error) == (Outcome.TIMEOUT, "no answer came for 0.1 seconds")
+    assert (fetched.outcome, fetched.error) == (Outcome.TIMEOUT, "no response for 0.1 seconds")
     assert names.asked == ["site.test"]

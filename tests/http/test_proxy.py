@@ -77,12 +77,12 @@ def test_a_password_that_is_missing_or_wrong_is_no_answer_of_the_page(scheme: st
     [
         (b"HTTP/1.1 403 Not that one\r\n\r\n", Outcome.CONNECT, "refuses to connect to the host: 403 Not that one"),
         (b"HTTP/1.0 502\r\n\r\n", Outcome.CONNECT, "refuses to connect to the host: 502"),
-        (b"220 mail.test\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
-        (b"HTTP/1.1 2\xb2\xb3 OK\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
-        (b"HTTP/1.1 " + b"9" * 5000 + b" x\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
-        (b"HTTP/1.1 20 x\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
-        (b"HTTP/1.1 200 OK\r\n", Outcome.CONNECT, "the proxy hung up"),
-        (b"HTTP/1.1 200 " + b"x" * 70_000, Outcome.MALFORMED, "headers do not end"),
+        (b"220 mail.test\r\n\r\n", Outcome.MALFORMED, "the response of the proxy is not HTTP"),
+        (b"HTTP/1.1 2\xb2\xb3 OK\r\n\r\n", Outcome.MALFORMED, "the response of the proxy is not HTTP"),
+        (b"HTTP/1.1 " + b"9" * 5000 + b" x\r\n\r\n", Outcome.MALFORMED, "the response of the proxy is not HTTP"),
+        (b"HTTP/1.1 20 x\r\n\r\n", Outcome.MALFORMED, "the response of the proxy is not HTTP"),
+        (b"HTTP/1.1 200 OK\r\n", Outcome.CONNECT, "the proxy closed the connection"),
+        (b"HTTP/1.1 200 " + b"x" * 70_000, Outcome.MALFORMED, "headers are too large"),
     ],
 )
 def test_a_tunnel_that_is_not_dug(answer: bytes, outcome: Outcome, said: str) -> None:
@@ -98,7 +98,7 @@ def test_a_proxy_that_says_nothing_has_its_time() -> None:
         limits = Limits(read_seconds=0.1)
         with HttpFetcher(EVERY_NAME, "Tester/1", limits, gateway=gateway) as fetcher:
             fetched = fetcher.get("https://site.test/")
-    assert (fetched.outcome, "the proxy said nothing" in fetched.error) == (Outcome.TIMEOUT, True)
+    assert (fetched.outcome, "the proxy sent nothing" in fetched.error) == (Outcome.TIMEOUT, True)
 
 
 def test_a_proxy_that_is_not_there() -> None:

@@ -93,8 +93,8 @@ def test_what_it_refuses_is_told(answer: int, said: str) -> None:
 @pytest.mark.parametrize(
     ("greeting", "outcome", "said"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", Outcome.MALFORMED, "does not answer in SOCKS5"),
-        (b"\x05", Outcome.CONNECT, "the proxy hung up"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", Outcome.MALFORMED, "the response of the proxy is not SOCKS5"),
+        (b"\x05", Outcome.CONNECT, "the proxy closed the connection"),
     ],
 )
 def test_something_else_in_its_place(greeting: bytes, outcome: Outcome, said: str) -> None:
@@ -111,4 +111,4 @@ def test_one_that_says_nothing_has_its_time() -> None:
         with HttpFetcher(EVERY_NAME, "Tester/1", limits, gateway=gateway) as fetcher:
             fetched = fetcher.get("http://site.test/")
     assert fetched.outcome is Outcome.TIMEOUT
-    assert "the proxy said nothing" in fetched.error
+    assert "the proxy sent nothing" in fetched.error

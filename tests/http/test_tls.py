@@ -64,7 +64,7 @@ WRONG_CERTIFICATES = [
     (early, "its certificate is not valid yet"),
     (of_another_host, "certificate is not valid for 'site.test'"),
     (self_signed, "its certificate is self-signed"),
-    (of_a_stranger, "its certificate comes from an authority that is not trusted here"),
+    (of_a_stranger, "its certificate is from an authority that is not trusted here"),
 ]
 
 
@@ -88,7 +88,7 @@ def without_the_name(folder: Path) -> ssl.SSLContext:
         (old, "the server does not support TLS 1.2 or later"),
         (choosy, "the server supports none of the offered ciphers"),
         (for_members, "the server requires a client certificate"),
-        (without_the_name, "the server has no site of this name"),
+        (without_the_name, "the server has no site with this name"),
     ],
 )
 def test_it_says_what_is_wrong_with_tls(tmp_path: Path, server_of: Callable[[Path], ssl.SSLContext], said: str) -> None:
@@ -198,7 +198,7 @@ def test_a_server_that_leaves_before_it_answers(farewell: bool) -> None:
                 secured.unwrap()
 
     fetched = asked_of(leave)
-    assert (fetched.outcome, fetched.error) == (Outcome.CONNECT, "the server closed the connection without an answer")
+    assert (fetched.outcome, fetched.error) == (Outcome.CONNECT, "the server closed the connection without a response")
 
 
 def test_a_record_that_is_damaged_within_the_body_is_a_matter_of_tls_and_the_status_stays() -> None:

@@ -116,7 +116,7 @@ def test_a_name_that_is_none_in_the_dns_is_refused_by_libcurl(settings: Any, cli
     assert following.outcome is Outcome.SUCCESS
 
 
-@pytest.mark.parametrize(("client", "said"), [("builtin", "nothing arrived"), ("curl", "no answer came")])
+@pytest.mark.parametrize(("client", "said"), [("builtin", "nothing arrived"), ("curl", "no response")])
 def test_silence_within_the_status_line(settings: Any, client: str, said: str) -> None:
     settings.CRAWLER_HTTP_CLIENT = client
     reply = Reply(b"HTTP/1.1 200 O", Then.STALL)

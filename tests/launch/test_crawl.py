@@ -81,7 +81,7 @@ def test_a_detached_crawl_starts_no_worker_of_its_own(tmp_path: Path, redis_url:
     environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url}
     code, out, err = crawl("http://127.0.0.1:8/", "--allow-private", "--detach", **environ)
     assert (code, out) == (1, "")
-    assert err.startswith("No worker is running that would crawl it")
+    assert err.startswith("Nothing was started, because no worker is running")
 
 
 def test_wrong_usage_is_judged_first_and_starts_nothing(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_redis_that_is_away_is_one_line(tmp_path: Path) -> None:
     nowhere = f"redis://127.0.0.1:{free_port()}/0"
     code, out, err = crawl("http://site.test/", CRAWLER_DATA_DIR=str(tmp_path), REDIS_URL=nowhere)
     assert (code, out) == (1, "")
-    assert err.startswith(f"The Redis at {nowhere} does not answer")
+    assert err.startswith(f"The Redis at {nowhere} does not respond")
     assert err.count("\n") == 1
 
 
@@ -107,7 +107,7 @@ def test_a_database_that_is_away_is_one_line(tmp_path: Path, redis_url: str) -> 
     away = f"sqlite:///{tmp_path / 'no folder' / 'db.sqlite3'}"
     code, _, err = crawl("http://site.test/", CRAWLER_DATA_DIR=str(tmp_path), REDIS_URL=redis_url, DATABASE_URL=away)
     assert code == 1
-    assert err.startswith("The database does not answer")
+    assert err.startswith("The database does not respond")
     assert err.count("\n") == 1
 
 

@@ -191,7 +191,7 @@ def test_the_web_pages_are_served(installed: Installed) -> None:
     with subprocess.Popen(command, cwd="/", env=installed.variables, stdout=subprocess.PIPE, text=True) as up:
         try:
             assert up.stdout
-            said = list(takewhile(lambda line: "Ctrl-C stops all of it" not in line, up.stdout))
+            said = list(takewhile(lambda line: "Ctrl-C stops everything" not in line, up.stdout))
             assert any('not installed (pip install "site-crawler[dashboard]")' in line for line in said)
             with urlopen(f"http://127.0.0.1:{port}/", timeout=10) as page:
                 assert "Log in" in page.read().decode()

@@ -29,7 +29,7 @@ def test_without_one_the_server_of_the_data_folder_is_started(tmp_path: Path) ->
 
 def test_a_url_without_a_server_is_named_without_its_password(tmp_path: Path) -> None:
     port = free_port()
-    with pytest.raises(ServiceDown, match=f"The Redis at redis://127.0.0.1:{port}/0 does not answer") as caught:
+    with pytest.raises(ServiceDown, match=f"The Redis at redis://127.0.0.1:{port}/0 does not respond") as caught:
         ensure_redis(tmp_path, f"redis://:secret@127.0.0.1:{port}/0")
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)

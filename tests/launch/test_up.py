@@ -74,7 +74,7 @@ def tables(tmp_path: Path) -> None:
 def up(tmp_path: Path, redis_url: str) -> Iterator[Up]:
     started = Up(tmp_path, redis_url)
     with started.process:
-        started.read_until("Ctrl-C stops all of it")
+        started.read_until("Ctrl-C stops everything")
         yield started
         started.process.kill()
 

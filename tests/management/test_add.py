@@ -80,7 +80,7 @@ def test_a_list_may_come_from_a_pipe(crawl: Crawl, monkeypatch: pytest.MonkeyPat
         ((), "Give URLs, or a list with --list FILE."),
         ((SITE, "--list", "urls.txt"), "Give URLs, or a list with --list FILE."),
         ((SITE, "--priority", "11"), "The priority must be between 0 (last) and 10 (first), not 11."),
-        ((SITE, "--delay", "1h", "--not-before", "2026-12-01"), "Give a delay or a time"),
+        ((SITE, "--delay", "1h", "--not-before", "2026-12-01"), "Enter a delay or a time"),
         ((SITE, "--not-before", "soon"), "'soon' is not a time such as"),
         (("--list", "no-such-file"), "no-such-file cannot be read"),
     ],
@@ -150,5 +150,5 @@ def test_a_line_with_a_value_that_cannot_be_used_is_refused_and_is_no_url(
     file = tmp_path / "list.csv"
     file.write_text(f"url,priority\n{SITE}new,11\n{SITE}other,9\n")
     assert exit_code("add", str(crawl.id), "--list", str(file)) == 1
-    assert "'11' is no priority" in capsys.readouterr().err
+    assert "'11' is not a valid priority" in capsys.readouterr().err
     assert open_urls() == [f"{SITE}other"]

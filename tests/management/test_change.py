@@ -74,7 +74,10 @@ def test_the_same_again_is_no_change(crawl: Crawl, capsys: pytest.CaptureFixture
         ((), "Name at least one option to change, such as --delay 2."),
         (("--delay", "2", "--max-pages", "0"), "Page limit must be 1 or more, not 0"),
         (("--exclude", "["), "["),
-        (("--max-pages", "5", "--without", "max-pages"), "--max-pages is given and dropped; leave out one of the two."),
+        (
+            ("--max-pages", "5", "--without", "max-pages"),
+            "--max-pages is both set and removed; leave out one of the two.",
+        ),
         (("--max-depth", "5"), "--max-depth"),
         (("--delay", "2", "--login-field", "user=ann"), "This crawl does not log in."),
         (("--delay", "2", "--login-field", "password=env:NOT_SET"), "the environment variable NOT_SET is not set."),
@@ -94,4 +97,4 @@ def test_a_crawl_that_is_kept_open_is_finished(crawl: Crawl, capsys: pytest.Capt
     assert not options_of(crawl).stay_open
     first, second = capsys.readouterr().out.splitlines()
     assert first == "The crawl will finish once all open pages are done."
-    assert second == "It is not kept open: it finishes by itself once all open pages are done."
+    assert second == "It is not kept open: it finishes automatically once all open pages are done."

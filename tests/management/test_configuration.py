@@ -177,21 +177,24 @@ def test_the_file_of_a_project_names_no_file_outside_of_its_folder(write: Write,
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a = 1\nmax-page = 5\n", "site-crawler.toml, line 1: 'a' is no option of a crawl (see bin/crawl --help)."),
-        ("max-page = 5\n", "site-crawler.toml, line 1: 'max-page' is no option of a crawl. Did you mean max-pages?"),
+        ("a = 1\nmax-page = 5\n", "site-crawler.toml, line 1: 'a' is not an option of a crawl (see bin/crawl --help)."),
+        (
+            "max-page = 5\n",
+            "site-crawler.toml, line 1: 'max-page' is not an option of a crawl. Did you mean max-pages?",
+        ),
         (
             "\nmax_pages = 5\n",
-            "site-crawler.toml, line 2: 'max_pages' is no option of a crawl. Did you mean max-pages?",
+            "site-crawler.toml, line 2: 'max_pages' is not an option of a crawl. Did you mean max-pages?",
         ),
-        ('resume = "x"\n', "site-crawler.toml, line 1: 'resume' is typed, not configured."),
-        ("max-pages = true\n", "site-crawler.toml, line 1: max-pages: it must be a text or a number, not true."),
+        ('resume = "x"\n', "site-crawler.toml, line 1: 'resume' can only be given on the command line."),
+        ("max-pages = true\n", "site-crawler.toml, line 1: max-pages: it must be text or a number, not true."),
         ('max-pages = "x"\n', "site-crawler.toml, line 1: max-pages: 'x' is not a whole number."),
         ("max-pages = [1]\n", "site-crawler.toml, line 1: max-pages: it takes one value, not [1]."),
         ("json = 1\n", "site-crawler.toml, line 1: json: it must be true or false, not 1."),
         ('keep = ["xml"]\n', "line 1: keep: 'xml' is not one of html, text, markdown, warc, screenshot, pdf."),
         ("max-pages 5\n", "site-crawler.toml is not TOML: Expected '=' after a key in a key/value pair (at line 1"),
         ("profile = 5\n", "site-crawler.toml: profile must be a table for each profile, such as [profile.nightly]."),
-        ("[profile.p]\nx = 5\n[profile.q]\nmax-pages = 1\n", "line 2: 'x' is no option of a crawl"),
+        ("[profile.p]\nx = 5\n[profile.q]\nmax-pages = 1\n", "line 2: 'x' is not an option of a crawl"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_line(write: Write, text: str, said: str) -> None:
@@ -225,7 +228,7 @@ def test_a_credential_in_a_file_only_names_a_variable(write: Write, line: str) -
     write(line)
     key = line.partition(" ")[0]
     said = refusal()
-    assert said.startswith(f"site-crawler.toml, line 1: {key} is a credential; name the variable that has it")
+    assert said.startswith(f"site-crawler.toml, line 1: {key} is a credential; name its environment variable")
     assert not any(secret in said for secret in ("a=b", "X: y", "ann:pw"))
 
 

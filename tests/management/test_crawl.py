@@ -63,7 +63,7 @@ def make_running(**fields: Any) -> Crawl:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ([], "Give at least one start URL"),
+        ([], "Enter at least one start URL"),
         ([SITE, "--max-pages", "many"], "Argument --max-pages: 'many' is not a whole number (see crawl --help)"),
         ([SITE, "--max-pages", "0"], "1 or more"),
         ([SITE, "--deadline", "soon"], "Argument --deadline: 'soon' is not a time such as 2h, 30m, 90s or 90"),
@@ -73,7 +73,7 @@ def make_running(**fields: Any) -> Crawl:
         ([SITE, "--max-bytes", "much"], "Argument --max-bytes: 'much' is not a size such as 500kB, 10MB or 2GB"),
         ([SITE, "--externals", "love"], "Argument --externals: invalid choice: 'love'"),
         ([SITE, "--host", "https://site.test/"], "'https://site.test/'"),
-        ([SITE, "--include", "("], "'(' is not a usable regular expression"),
+        ([SITE, "--include", "("], "'(' is not a valid regular expression"),
         ([SITE, "--notify", "nobody"], "'nobody' is neither an e-mail address nor a web address"),
         ([SITE, "--export", "pages.doc"], "must end in .csv, .xlsx"),
         ([SITE, "--export", "no/such/folder/pages.csv"], "no/such/folder/pages.csv cannot be written"),
@@ -209,10 +209,7 @@ def test_settings_that_the_workers_of_bin_up_do_not_have_are_refused(
     with announced(tmp_path, "http://127.0.0.1:8123", "unix:///a/socket", have):
         assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private") == 2
     line = capsys.readouterr().err
-    assert (
-        "The workers of bin/up (http://127.0.0.1:8123) do not have these settings of this command: CRAWLER_HOOKS."
-        in line
-    )
+    assert "The workers of bin/up (http://127.0.0.1:8123) lack these settings of this command: CRAWLER_HOOKS." in line
     assert "my_hooks" not in line
     assert not Crawl.objects.exists()
 
@@ -232,7 +229,7 @@ def test_without_a_worker_no_crawl_is_detached(capsys: pytest.CaptureFixture[str
     assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private", "--detach") == 1
     out, err = capsys.readouterr()
     assert (out, Crawl.objects.count()) == ("", 0)
-    assert err.startswith("No worker is running that would crawl it, so nothing was started.")
+    assert err.startswith("Nothing was started, because no worker is running.")
 
 
 @pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED])

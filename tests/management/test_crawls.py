@@ -64,5 +64,5 @@ def test_last_is_the_newest_crawl() -> None:
 
 
 def test_last_without_a_crawl_says_how_to_start_one() -> None:
-    with pytest.raises(BadInput, match="There is no crawl yet"):
+    with pytest.raises(BadInput, match="There are no crawls yet"):
         crawl_of("@last")

@@ -35,7 +35,7 @@ def test_with_yes_it_is_gone_whatever_its_state(state: State, capsys: pytest.Cap
 @pytest.mark.usefixtures("real_redis")
 def test_deleting_twice_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("delete", NOBODY, "--yes") == 0
-    assert capsys.readouterr().out == "There is no such crawl; there was nothing to delete.\n"
+    assert capsys.readouterr().out == "There is no such crawl; nothing was deleted.\n"
 
 
 @pytest.mark.django_db

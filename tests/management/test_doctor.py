@@ -26,7 +26,7 @@ def test_all_is_well_but_for_workers_that_nobody_has_started(
     call_command("doctor")
     shown = capsys.readouterr().out
     assert "error" not in shown
-    assert "warning workers       none listens to crawl and fetch\n" in shown
+    assert "warning workers       no worker listens to crawl and fetch\n" in shown
     assert "Start some: bin/worker -n 2\n" in shown
 
 

@@ -44,8 +44,8 @@ def test_it_writes_a_complete_file(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("", "{0} cannot be written: it is a folder. Name another file.\n"),
-        ("/not/there/pages.csv", "Make the folder {0}/not/there first, or name another file."),
+        ("", "{0} cannot be written: it is a folder. Choose another file.\n"),
+        ("/not/there/pages.csv", "Create the folder {0}/not/there first, or choose another file."),
     ],
 )
 def test_a_place_that_cannot_be_written_ends_with_2(

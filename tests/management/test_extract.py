@@ -34,7 +34,7 @@ def test_it_shows_what_each_rule_finds(
 def test_a_page_that_cannot_be_had_is_told(rules: str, capsys: pytest.CaptureFixture[str]) -> None:
     with Site({}).serving() as site:
         assert exit_code("extract", f"{site.url}/a", "--fields", rules, "--allow-private") == 1
-        assert f"{site.url}/a could not be tested: it answered 404" in capsys.readouterr().err
+        assert f"{site.url}/a could not be tested: the server returned 404" in capsys.readouterr().err
         assert exit_code("extract", f"{site.url}/a", "--fields", rules) == 2
         assert "is refused" in capsys.readouterr().err
         assert exit_code("extract", f"{site.url}/a", "--fields", f"{rules}.not") == 2

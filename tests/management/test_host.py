@@ -74,7 +74,7 @@ def test_forgetting_ends_the_wait_and_may_be_repeated(
 @pytest.mark.usefixtures("real_redis")
 def test_of_an_unknown_host_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "nowhere.test") == (
-        "Nothing is known of nowhere.test: no crawl has pages of it or requested it in the last 24 hours.\n"
+        "Nothing is known about nowhere.test: no crawl has pages on it or requested it in the last 24 hours.\n"
     )
     assert said(capsys, "nowhere.test", "--json") == "null\n"
     assert said(capsys, "nowhere.test", "--forget") == "nowhere.test has no wait that can be ended.\n"

@@ -47,7 +47,7 @@ def test_the_environment_may_hold_them(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--auth", "env:NOT_THERE"], "the environment variable NOT_THERE is not set"),
         (["--auth", "@/not/there"], "--auth @/not/there: the file cannot be read: No such file"),
         (["--auth", "@/"], "the file cannot be read"),
-        (["--header", "X-Key: a\r\nX-Other: b"], "line end"),
+        (["--header", "X-Key: a\r\nX-Other: b"], "line break"),
         (["--header", "Host: evil.test"], "cannot be set"),
     ],
 )

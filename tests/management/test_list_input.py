@@ -56,7 +56,7 @@ def test_a_list_is_read_and_told_of_and_every_ending_is_a_success(
     out, err = capsys.readouterr()
     assert err.splitlines()[:3] == [
         "4 lines: 2 URLs, 1 duplicate, 1 not usable.",
-        "  line 2: 'nonsense' is not a web address; give one such as https://example.com/.",
+        "  line 2: 'nonsense' is not a web address; enter one such as https://example.com/.",
         f"Crawl {Crawl.objects.get().id} of urls.txt (2 URLs) started.",
     ]
     receipt = json.loads(out)
@@ -84,7 +84,7 @@ def test_lines_that_cannot_be_used_are_written_to_a_file(
     target = tmp_path / "invalid.tsv"
     assert crawl_and_exit("--list", str(urls), "--invalid", str(target), "--allow-private") == 0
     lines = target.read_text().splitlines()
-    assert lines[0] == "2\t'nonsense' is not a web address; give one such as https://example.com/.\tnonsense"
+    assert lines[0] == "2\t'nonsense' is not a web address; enter one such as https://example.com/.\tnonsense"
     assert [line.split("\t")[0] for line in lines] == ["2", "5", "6", "7", "8", "9"]
     assert f"  and 1 more line; all of them are in {target}\n" in capsys.readouterr().err
 
@@ -93,14 +93,14 @@ def test_lines_that_cannot_be_used_are_written_to_a_file(
     ("words", "line"),
     [
         (["--list", "{urls}", URL], "Give URLs or a list, not both."),
-        (["--list", "{urls}", "--sitemaps"], "A list has all its pages on it"),
+        (["--list", "{urls}", "--sitemaps"], "A list contains all its pages"),
         (["--list", "{urls}", "--list-column", "page"], "The list has no column 'page'"),
         (["--list", "{urls}.gone"], "urls.txt.gone cannot be read: No such file or directory."),
         (["--list", "{folder}"], "cannot be read: Is a directory."),
-        (["--list", "{noise}"], "noise.png is not a list of URLs: line 1 holds NUL bytes"),
+        (["--list", "{noise}"], "noise.png is not a list of URLs: line 1 contains NUL bytes"),
         (["--list", "{empty}"], "empty.txt is not a list of URLs: it is empty."),
         (["--list", "{urls}", "--invalid", "{folder}"], "cannot be written"),
-        ([URL, "--priority-column", "x"], "--priority-column says something about a list; give --list FILE with it."),
+        ([URL, "--priority-column", "x"], "--priority-column needs a list; add --list FILE."),
         (["--resume", "x", "--list", "{urls}"], "leave out --list."),
     ],
 )

@@ -37,7 +37,7 @@ def test_it_overwrites_nothing(tmp_path: Path, existing: str, capsys: pytest.Cap
 @pytest.mark.parametrize("name", ["My-Prices", "../prices", "my.prices", "", "1a", "crawler"])
 def test_a_name_that_is_no_module_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("new_hook", name, "--folder", str(tmp_path)) == 2
-    assert "is no name for a module" in capsys.readouterr().err
+    assert "is not a valid module name" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

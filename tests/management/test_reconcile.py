@@ -18,4 +18,4 @@ def test_a_second_look_within_a_second_has_nothing_to_do(capsys: pytest.CaptureF
     call_command("reconcile")
     first, second = capsys.readouterr().out.splitlines()
     assert first == "0 running crawls, 0 woken; 0 notices to deliver."
-    assert second == "Another process did this less than a second ago; there was nothing to do."
+    assert second == "Nothing was done, because another process did this less than a second ago."

@@ -93,10 +93,10 @@ def test_one_is_paused_resumed_and_removed(capsys: pytest.CaptureFixture[str]) -
     [
         (["add", SITE, "--allow-private"], "one of the arguments --every --cron is required"),
         (["add", SITE, "--every", "6h", "--cron", "* * * * *"], "not allowed with"),
-        (["add", SITE, "--allow-private", "--cron", "0 0 30 2 *"], "would never fire"),
-        (["add", SITE, "--allow-private", "--every", "now and then"], "is no schedule"),
+        (["add", SITE, "--allow-private", "--cron", "0 0 30 2 *"], "would never run"),
+        (["add", SITE, "--allow-private", "--every", "now and then"], "is not a valid schedule"),
         (["add", SITE, "--every", "6h"], "is refused"),
-        (["add", "--every", "6h"], "at least one URL"),
+        (["add", "--every", "6h"], "at least one start URL"),
         (["add", SITE, "--every", "6h", "--list", "urls.txt"], "A schedule needs start URLs; it cannot crawl a list"),
         (["pause", "nonsense"], "There is no schedule 'nonsense'"),
         (["resume", str(uuid4())], "schedule list"),

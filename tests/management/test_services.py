@@ -31,7 +31,7 @@ def test_without_redis_nothing_is_started_and_one_line_says_so(tmp_path: Path) -
     (tmp_path / "db.sqlite3").write_bytes(new_database())
     crawl = manage(tmp_path, "crawl", URL, "--allow-private", "--json")
     assert (crawl.returncode, crawl.stdout) == (1, "")
-    assert crawl.stderr.startswith("Redis does not answer")
+    assert crawl.stderr.startswith("Redis does not respond")
     assert crawl.stderr.count("\n") == 1
     assert manage(tmp_path, "status", "--json").stdout == "[]\n"
 
@@ -56,5 +56,5 @@ def test_a_database_without_tables_gets_one_line_that_says_what_to_do(words: tup
 def test_reconcile_without_redis_says_so_in_one_line(tmp_path: Path) -> None:
     asked = manage(tmp_path, "reconcile")
     assert asked.returncode == 1
-    assert asked.stderr.startswith("Redis does not answer")
+    assert asked.stderr.startswith("Redis does not respond")
     assert asked.stderr.count("\n") == 1

@@ -81,11 +81,14 @@ def test_bin_crawl_judges_its_arguments_before_it_imports_django() -> None:
         (["a.test", "--max-page=3"], "There is no option --max-page. Did you mean --max-pages? (see bin/crawl --help)"),
         (["a.test", "--qqqqq"], "There is no option --qqqqq (see bin/crawl --help)"),
         (["ftp://a.test/"], "Only http and https can be crawled, not ftp: 'ftp://a.test/'."),
-        ([" "], "A web address is missing; give one such as https://example.com/."),
-        (["two words"], "'two words' is not a web address; give one such as https://example.com/."),
-        (["https://"], "'https://' names no host; give a web address such as https://example.com/."),
-        (["a.test", "--resume", "x"], "A crawl that goes on keeps what it was started with; leave out the URL."),
-        (["a.test", "--json", "--export", "-"], "--json and --export - both want stdout; give --export a file name."),
+        ([" "], "A web address is missing; enter one such as https://example.com/."),
+        (["two words"], "'two words' is not a web address; enter one such as https://example.com/."),
+        (["https://"], "'https://' has no host; enter a web address such as https://example.com/."),
+        (["a.test", "--resume", "x"], "A resumed crawl keeps its original options; leave out the URL."),
+        (
+            ["a.test", "--json", "--export", "-"],
+            "--json and --export - both write to stdout; give --export a file name.",
+        ),
     ],
 )
 def test_wrong_arguments_are_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:

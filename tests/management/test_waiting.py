@@ -176,9 +176,9 @@ def test_a_service_that_stays_away_ends_the_wait_after_a_while(monkeypatch: pyte
     monkeypatch.setattr(waiting, "OUTAGE_TIMEOUT_S", 0.2)
     monkeypatch.setattr(redis_package.Redis, "execute_command", away)
     said: list[str] = []
-    with pytest.raises(ServiceDown, match="Redis does not answer: gone away"):
+    with pytest.raises(ServiceDown, match="Redis does not respond: gone away"):
         CrawlWait(ignore, said.append).until_over(make_crawl(), Stop(), timeout=None)
-    assert said == ["Redis does not answer: gone away. Trying again for 0 s."]
+    assert said == ["Redis does not respond: gone away. Trying again for 0 s."]
 
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way

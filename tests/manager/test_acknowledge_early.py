@@ -27,7 +27,7 @@ def test_a_page_whose_worker_dies_is_lost_and_a_dead_letter(handed: Handed) -> N
     handed.die()
     assert (handed.page.outcome, handed.page.given_up) == (Outcome.LOST, True)
     assert (handed.page.attempts, handed.page.deaths, handed.page.died_with) == (0, 0, "")
-    assert handed.page.error == "its worker died, and this crawl acknowledges early"
+    assert handed.page.error == "its worker died, and this crawl acknowledges pages early"
     assert handed.context.frontier.leases.outstanding() == 0
     assert handed.context.frontier.ready_queue.size() == 0
     assert [letter for letter, _ in handed.context.frontier.dead_letters.newest(9)] == [handed.page.id]

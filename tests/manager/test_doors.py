@@ -184,7 +184,7 @@ def test_notices_take_the_operators_proxy(settings: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(guard, "Guard", partial(Guard, resolver=Names("1.1.1.1")))
     with Server({"/hook": reply()}) as server, ProxyServer() as proxy:
         settings.CRAWLER_PROXY, settings.CRAWLER_PORTS = Proxy("127.0.0.1", proxy.port), {server.port}
-        assert tell(f"http://public.test:{server.port}/hook") == "the receiver answered 200"
+        assert tell(f"http://public.test:{server.port}/hook") == "the receiver returned 200"
     assert proxy.targets() == [f"POST http://public.test:{server.port}/hook"]
 
 
@@ -192,7 +192,7 @@ def test_notices_to_this_network_do_not(settings: Any) -> None:
     settings.CRAWLER_PORTS = {80}
     with Server({"/hook": reply()}) as server, ProxyServer() as proxy:
         settings.CRAWLER_PROXY = Proxy("127.0.0.1", proxy.port)
-        assert tell(f"{server.origin}/hook", "127.0.0.1") == "the receiver answered 200"
+        assert tell(f"{server.origin}/hook", "127.0.0.1") == "the receiver returned 200"
     assert (server.paths(), proxy.connections) == (["/hook"], 0)
 
 

@@ -56,7 +56,7 @@ def test_pages_without_a_usable_answer_make_it_complete_with_errors(
     monkeypatch.setattr(conf, "max_attempts", lambda: 1)
     receipt = ran(bench)
     assert receipt["ended"] == "complete_with_errors"
-    assert receipt["ended_message"] == "Complete, but 1 page gave no usable answer."
+    assert receipt["ended_message"] == "Complete, but 1 page returned no usable response."
 
 
 def test_the_page_limit_is_named_with_the_pages_beyond_it(bench: Bench) -> None:

@@ -94,7 +94,7 @@ def test_a_database_that_is_away_for_a_while_is_watched_until_it_is_back(
         raise OperationalError("server closed the connection unexpectedly")
 
     monkeypatch.setattr(watch_module, "reconcile", is_away)
-    assert "does not answer" in watched(time)
+    assert "does not respond" in watched(time)
     assert bench.jobs("fetch") == [WATCH]
 
 

@@ -141,7 +141,7 @@ def test_pages_beyond_a_limit_say_which(bench: Bench) -> None:
     beyond = Page.objects.filter(outcome=Outcome.LIMIT).values_list("url", "error", "closed_by")
     assert {url.removeprefix(bench.site.url): why for url, *why in beyond} == {
         "/b": ["deeper than 1 links", Limit.DEPTH],
-        "/6.xml": ["more than 5 indexes and redirects in a row lead to this sitemap", Limit.SITEMAPS],
+        "/6.xml": ["this sitemap is behind more than 5 indexes and redirects in a row", Limit.SITEMAPS],
     }
 
 

@@ -45,7 +45,7 @@ def test_one_busy_page_does_not_hold_up_the_others(bench: Bench) -> None:
     assert receipt["fetched"] == receipt["discovered"] == len(MANY) + 2
     assert receipt["statuses"] == {"200": len(MANY) + 1, "503": 1}
     assert (busy.outcome, busy.http_status, busy.attempts, busy.given_up) == ("5xx", 503, 1, True)
-    assert "asked to be left alone for longer" in busy.error
+    assert "asked for a longer wait" in busy.error
     assert bench.site.hits["/busy"] == 1
 
 

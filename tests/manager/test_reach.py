@@ -70,7 +70,7 @@ def test_a_list_has_the_hosts_of_its_pages_as_scope_for_others(bench: Bench) -> 
     a_list(bench, f"{bench.site.url}/", "http://listed.example/")
     owner, other = Namer(is_owner=True), "http://other.example/"
     assert whys(bench, "http://www.listed.example/b", f"{bench.site.url}/b") == []
-    assert whys(bench, other) == ["Its host is not in the crawl's list; the owner of the crawl can add it."]
+    assert whys(bench, other) == ["Its host is not in the crawl's list; the crawl's owner can add it."]
     assert whys(bench, other, by=owner) == []
     assert whys(bench, f"{other}more") == []
 

@@ -172,7 +172,7 @@ def test_a_page_whose_workers_die_while_it_is_in_hand_is_given_up(handed: Handed
         handed.die()
         assert (handed.page.attempts, handed.page.deaths) == (number, number)
     assert handed.page.outcome == Outcome.CRASHED
-    assert handed.page.error == "the worker died 3 times while it had this page in hand"
+    assert handed.page.error == "the worker died 3 times while processing this page"
     assert receipt_of(Crawl.objects.get())["retries"] == 3
 
 

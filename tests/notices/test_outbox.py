@@ -269,7 +269,7 @@ def test_only_webhooks_get_page_notices(bench: Bench) -> None:
 
 
 def test_to_ask_for_pages_without_a_webhook_is_refused(bench: Bench) -> None:
-    with pytest.raises(BadInput, match="Only webhooks get page notices"):
+    with pytest.raises(BadInput, match="Only webhooks receive page notices"):
         bench.start(notify_emails=("me@example.com",), notify_events=("crawl.page",))
 
 
@@ -292,8 +292,8 @@ def test_slack_and_discord_get_their_own_formats(bench: Bench) -> None:
     bench.work()
     assert set(Delivery.objects.values_list("state", flat=True)) == {Delivery.DELIVERED}
     assert {delivery.answer for delivery in Delivery.objects.all()} == {
-        "the receiver answered 200",
-        "the receiver answered 204",
+        "the receiver returned 200",
+        "the receiver returned 204",
     }
     (to_slack,), (to_discord,) = posts(bench, "/services/T"), posts(bench, "/api/webhooks/1")
     assert to_slack["blocks"][0]["text"]["text"].startswith("Crawl finished: ")

@@ -22,7 +22,7 @@ WAITS = {
     "one page is tried first": HostWait("a.test", 9, 23.0, WaitReason.PROBE),
     "robots.txt is asked for": HostWait("a.test", 9, 0.0, WaitReason.ROBOTS_ASKED),
     "robots.txt is asked for again": HostWait(
-        "a.test", 9, 4.0, WaitReason.ROBOTS_AGAIN, "robots.txt could not be fetched: it answered 503"
+        "a.test", 9, 4.0, WaitReason.ROBOTS_AGAIN, "robots.txt could not be fetched: the server returned 503"
     ),
     "Crawl-delay": HostWait("a.test", 9, 12.0, WaitReason.ROBOTS, delay=30.0),
     "the chosen delay": HostWait("a.test", 9, 1.0, WaitReason.DELAY, delay=2.0),

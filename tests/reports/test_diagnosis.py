@@ -327,7 +327,7 @@ def test_a_robots_txt_that_could_not_be_had_is_asked_for_again(bench: Bench, wor
     begun(bench, "crawl", "fetch", "crawl")
     first = answer(bench)
     assert first.startswith(f"It is waiting for {bench.site.host}, whose robots.txt is requested again in ")
-    assert first.endswith("(robots.txt could not be fetched, so nothing may be fetched: it answered 500).")
+    assert first.endswith("(robots.txt could not be fetched, so no page may be fetched: the server returned 500).")
 
 
 def test_a_paused_crawl_waits_for_a_person(bench: Bench) -> None:

@@ -20,8 +20,8 @@ LARGE = Reply("User-agent: *\nDisallow: /x\n" + "# no end of it\n" * 41_000)  # 
 @pytest.mark.parametrize(
     ("robots", "said"),
     [
-        pytest.param(HTML, "robots.txt is an HTML page; it has no rules we can read", id="HTML"),
-        pytest.param(BINARY, "robots.txt is a binary file; it has no rules we can read", id="binary"),
+        pytest.param(HTML, "robots.txt is an HTML page; it contains no rules", id="HTML"),
+        pytest.param(BINARY, "robots.txt is a binary file; it contains no rules", id="binary"),
         pytest.param(LARGE, "robots.txt is larger than 500 KiB; the rest was not read", id="600 KiB"),
     ],
 )

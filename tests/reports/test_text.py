@@ -53,7 +53,7 @@ def test_a_receipt_says_how_many_pages_a_browser_rendered_and_why() -> None:
     assert [line.split(maxsplit=1) for line in lines if "Rendered" in line] == [
         [
             "Rendered",
-            "5 (it has scripts, but nearly no text and no links: 2; the element that its scripts fill is empty: 3)",
+            "5 (it has scripts, but almost no text and no links: 2; the element that its scripts fill is empty: 3)",
         ]
     ]
     assert "Rendered" not in text.receipt_table(RECEIPT)

@@ -62,7 +62,7 @@ def test_an_ordinary_page_costs_no_query(crawl: Crawl, django_assert_num_queries
 def test_a_page_of_a_trap_gets_a_row_that_says_why_it_is_not_requested(crawl: Crawl) -> None:
     tallies = writer.apply(crawl.id, [], [], deep(crawl, "a"), NOW).tallies
     row = crawl.pages.get(outcome=Outcome.TRAP)
-    error = "its URL is longer than the long one it was found on"
+    error = "its URL is longer than the already long URL of the page that links to it"
     assert (row.status, row.trap_id, row.error) == (Page.CLOSED, trap().id, error)
     assert (trap().reason, trap().quarantined, trap().pages) == (TrapReason.LONGER, 1, 0)
     assert tallies.skipped() == {"trap": 1}

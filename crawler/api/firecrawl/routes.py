@@ -39,7 +39,7 @@ from crawler.storage import queries
 ROOT = "/api/v1/crawl"
 MAX_CRAWLS_SEARCHED = 200  # the newest
 MAX_ERRORS = 1000  # in one response
-NO_CONTENT = "Pages come with their metadata, and with `links` when asked for; other formats are not kept."
+NO_CONTENT = "Pages include their metadata, and `links` on request; other formats are not available."
 
 router = Operations("firecrawl", tag="Firecrawl")
 ON_THE_MAP = [*SUCCESSES, Outcome.LIMIT, ""]  # pages that are there, or may be
@@ -97,10 +97,10 @@ def crawl_status(
     crawl_id: UUID,
     cursor: Cursor = None,
     limit: Limit = 100,
-    links: Annotated[bool, Query(description="Each page with the addresses it links to.")] = False,
+    links: Annotated[bool, Query(description="Include the addresses that each page links to.")] = False,
 ) -> dict[str, Any]:
-    """The pages that answered 2xx, in the order of their discovery; `next` is the address of more of them. With `links`
-    each with the addresses it links to."""
+    """The pages that returned 2xx, in the order of their discovery; `next` is the address of more of them. With `links`
+    each includes the addresses it links to."""
     found = crawl_watched(request, crawl_id)
     answered = queries.all_rows(found.id).filter(kind=PAGE, outcome__in=SUCCESSES)
     listed = by_id(request, answered, cursor, limit, lambda pages: _documents(pages, with_links=links))
@@ -141,7 +141,7 @@ def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     },
 )
 def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """The first thousand pages that gave no usable answer, and those robots.txt forbids."""
+    """The first thousand pages without a usable response, and pages that robots.txt forbids."""
     pages = queries.all_rows(crawl_named(request, crawl_id).id).filter(kind=PAGE).order_by("id")
     failed = pages.filter(outcome__in=FAILURES)[:MAX_ERRORS]
     blocked = pages.filter(outcome=Outcome.ROBOTS).values_list("url", flat=True)[:MAX_ERRORS]
@@ -163,7 +163,7 @@ def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
     newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:MAX_CRAWLS_SEARCHED]
     known = next((one for one in newest if any(site_of(host_of(url)) == site for url in one.start_urls)), None)
     if known is None:
-        raise Problem(404, f"You have no crawl of {site} yet. Start one; the map is made from its pages.")
+        raise Problem(404, f"You have no crawl of {site} yet. Start one, so that its pages can be listed.")
     found = queries.all_rows(known.id).filter(kind=PAGE, outcome__in=ON_THE_MAP)
     if body.search:
         found = found.filter(url__icontains=body.search)
@@ -174,9 +174,9 @@ def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
 def _refuse_what_cannot_be(body: shapes.CrawlRequest) -> None:
     """Options that would change the result are refused; those that only omit something get a warning."""
     if body.allowExternalLinks:
-        raise BadInput("allowExternalLinks", "Links to other sites are not followed here; leave it out.")
+        raise BadInput("allowExternalLinks", "Links to other sites are not followed; leave it out.")
     if body.sitemap == "only":
-        raise BadInput("sitemap", "Crawling only sitemaps is not supported here; take `include` or `skip`.")
+        raise BadInput("sitemap", "Crawling only sitemaps is not supported; use `include` or `skip`.")
 
 
 def _webhooks(body: shapes.CrawlRequest) -> tuple[str, ...]:

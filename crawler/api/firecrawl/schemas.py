@@ -118,41 +118,41 @@ class CrawlRequest(Firecrawls):
     """A crawl to be started."""
 
     url: str = Field(description="The start URL.")
-    limit: int = Field(LIMIT, ge=1, le=LARGEST, description="The most pages to request.")
-    maxDepth: int | None = Field(None, ge=1, le=LARGEST, description="Links in a row.")  # noqa: N815
+    limit: int = Field(LIMIT, ge=1, le=LARGEST, description="The maximum number of pages to request.")
+    maxDepth: int | None = Field(None, ge=1, le=LARGEST, description="The maximum depth.")  # noqa: N815
     maxDiscoveryDepth: int | None = Field(  # noqa: N815
         None, ge=1, le=LARGEST, description="The same as `maxDepth`, and preferred to it."
     )
     includePaths: list[str] = Field(  # noqa: N815
-        [], description="Take only pages whose path matches one of these regular expressions (RE2)."
+        [], description="Include only pages whose path matches one of these regular expressions (RE2)."
     )
     excludePaths: list[str] = Field(  # noqa: N815
-        [], description="Leave out pages whose path matches one of these regular expressions (RE2)."
+        [], description="Exclude pages whose path matches one of these regular expressions (RE2)."
     )
     regexOnFullURL: bool = Field(False, description="Match both against the whole URL.")  # noqa: N815
     crawlEntireDomain: bool = Field(  # noqa: N815
-        False, description="Take all pages of the host, also those outside the path of `url`."
+        False, description="Crawl the whole host, not only the path of `url`."
     )
-    allowBackwardLinks: bool = Field(False, description="The older name of `crawlEntireDomain`.")  # noqa: N815
-    allowSubdomains: bool = Field(False, description="Take pages of subdomains, too.")  # noqa: N815
-    allowExternalLinks: bool = Field(False, description="Refused when true: other sites are not crawled.")  # noqa: N815
+    allowBackwardLinks: bool = Field(False, description="The old name of `crawlEntireDomain`.")  # noqa: N815
+    allowSubdomains: bool = Field(False, description="Include subdomains.")  # noqa: N815
+    allowExternalLinks: bool = Field(False, description="Must be false: other sites are not crawled.")  # noqa: N815
     ignoreSitemap: bool = Field(False, description="Read no sitemaps; the same as `sitemap: skip`.")  # noqa: N815
     sitemap: Literal["include", "skip", "only"] = Field(
         "include", description="Whether to take pages from sitemaps; `only` is refused."
     )
     ignoreQueryParameters: bool = Field(  # noqa: N815
-        False, description="Take URLs that differ in the query alone for one page."
+        False, description="Treat URLs that differ only in the query as one page."
     )
-    delay: float = Field(0, ge=0, le=3600, description="Seconds between two requests to one host, at least.")
+    delay: float = Field(0, ge=0, le=3600, description="Minimum seconds between requests to a host.")
     maxConcurrency: int | None = Field(  # noqa: N815
-        None, ge=1, le=64, description="Connections to one host at a time, over all workers."
+        None, ge=1, le=64, description="Maximum connections to a host, over all workers."
     )
     webhook: str | dict[str, Any] | None = Field(
         None, description="The address to call when the crawl is over, or an object with it as `url`."
     )
     # No default in the document: client generators leave out an operation whose body has an object as a default.
     scrapeOptions: ScrapeOptions = Field(  # noqa: N815
-        default_factory=lambda: ScrapeOptions(formats=[]), description="What each page comes with."
+        default_factory=lambda: ScrapeOptions(formats=[]), description="The formats of each page."
     )
 
 
@@ -175,8 +175,8 @@ class CrawlStatus(Schema):
     status: Literal["scraping", "completed", "cancelled"]
     total: int
     completed: int
-    creditsUsed: int = Field(0, description="Nothing costs anything here.")  # noqa: N815
-    expiresAt: datetime = Field(NEVER, description="Never, by itself: their clients want a date.")  # noqa: N815
+    creditsUsed: int = Field(0, description="Always 0: crawls are free.")  # noqa: N815
+    expiresAt: datetime = Field(NEVER, description="A date that clients expect; crawls do not expire.")  # noqa: N815
     next: str | None
     data: list[Document]
 
@@ -201,8 +201,8 @@ class MapRequest(Firecrawls):
 
     url: str = Field(description="Any URL of the site.")
     search: str = Field("", max_length=500, description="Only pages with this text in their URL.")
-    limit: int = Field(5000, ge=1, le=100_000, description="The most pages to list.")
-    includeSubdomains: bool = Field(True, description="Pages of subdomains, too.")  # noqa: N815
+    limit: int = Field(5000, ge=1, le=100_000, description="The maximum number of pages to list.")
+    includeSubdomains: bool = Field(True, description="Whether to include subdomains.")  # noqa: N815
 
 
 class MapAnswer(Schema):

@@ -32,7 +32,7 @@ class Again(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    pages: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
+    pages: list[RowId] | None = Field(None, max_length=1000, description="Their ids; leave out for all.")
 
 
 class RetryResult(Schema):
@@ -44,8 +44,8 @@ class NotWaiting(Schema):
     """The result of ending the wait for a host."""
 
     host: str
-    had_to_wait: bool = Field(description="Whether the host had to wait.")
-    crawls: int = Field(description="Running and paused crawls that have pages of it.")
+    had_to_wait: bool = Field(description="Whether the host was waiting.")
+    crawls: int = Field(description="Running and paused crawls with pages on it.")
     message: str = Field(description="The same in words.")
 
 
@@ -71,7 +71,7 @@ for _action in ACTIONS.values():
 
 @router.on(
     "POST /retry-failed",
-    "Send dead letters again",
+    "Retry dead letters",
     Scope.CRAWLS_WRITE,
     RetryResult,
     {"sent": 2, "message": "2 pages queued for retry."},
@@ -115,7 +115,7 @@ class Share(Schema):
     model_config = ConfigDict(extra="forbid")
 
     group: str | None = Field(max_length=150, description="The name of a group you are in; null: not shared.")
-    group_controls: bool = Field(False, description="Its members may pause, resume and cancel it, too.")
+    group_controls: bool = Field(False, description="Its members can also pause, resume and cancel it.")
 
 
 class SharingChange(Schema):
@@ -130,7 +130,7 @@ class Keep(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    keep: bool = Field(description="Keep it whatever its age.")
+    keep: bool = Field(description="Keep it regardless of its age.")
 
 
 class KeptCrawl(Schema):

@@ -41,8 +41,8 @@ from crawler.reports.crawl_search import CrawlSearch
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import masked_receipt, receipt_of
 
-BOTH = "Give either an earlier crawl whose credentials are sent, or the credentials to send; not both."
-NOT_YOURS = "You have no crawl with this id that sends credentials; give the credentials to send."
+BOTH = "Send either an earlier crawl to copy credentials from, or credentials, not both."
+NOT_YOURS = "You have no crawl with this id and credentials; send the credentials."
 
 
 def sealed_for(
@@ -111,7 +111,7 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
     return Status(201, shapes.whole_of(crawl, clock.epoch_seconds(), in_full=True))
 
 
-@router.on("GET /{uuid:crawl_id}", "Look at a crawl", Scope.CRAWLS_READ, shapes.CrawlDetail, shapes.CRAWL_EXAMPLE)
+@router.on("GET /{uuid:crawl_id}", "Get a crawl", Scope.CRAWLS_READ, shapes.CrawlDetail, shapes.CRAWL_EXAMPLE)
 def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Its state, progress, options and receipt so far."""
     crawl = crawl_watched(request, crawl_id)
@@ -127,7 +127,9 @@ def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     return receipt if sees_addresses(request.user, crawl) else masked_receipt(receipt)
 
 
-@router.on("GET /{uuid:crawl_id}/why", "Ask why it is not finished", Scope.CRAWLS_READ, shapes.Why, shapes.WHY_EXAMPLE)
+@router.on(
+    "GET /{uuid:crawl_id}/why", "Explain why it is not finished", Scope.CRAWLS_READ, shapes.Why, shapes.WHY_EXAMPLE
+)
 def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The reasons in sentences, then open pages, the batches they are in, and when each host may be requested next."""
     return why_of(crawl_watched(request, crawl_id), visible=visible_crawls(request.user))
@@ -142,8 +144,8 @@ def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     sends={"delay": 2},
 )
 def change_crawl(request: ApiRequest, crawl_id: UUID, body: CrawlChange) -> dict[str, Any]:
-    """Its limits, pace, patterns, notices and the fields of its log-in, while it runs or later. What is not sent stays
-    as it is; null is the default. All or nothing. Only its owner changes who gets notices, and fields of the log-in.
+    """Its limits, pace, patterns, notices and the fields of its log-in, while it runs or later. Other values stay
+    unchanged; null is the default. All or nothing. Only its owner changes who gets notices, and fields of the log-in.
     """
     values = body.model_dump(exclude_unset=True)
     of_owner = {*CHANGEABLE, "notify_events", *RECEIVERS.values()} & values.keys()
@@ -185,7 +187,7 @@ list_router = Operations("lists", tag="crawls")
 
 @list_router.on(
     "POST /list",
-    "Start a crawl over a list",
+    "Start a crawl of a list",
     Scope.CRAWLS_WRITE,
     shapes.CrawlDetail,
     shapes.CRAWL_EXAMPLE,
@@ -203,7 +205,7 @@ def create_crawl_over_list(
         str, Form(max_length=1000, description="Of a CSV list: the column of URLs, or its number.")
     ] = "",
     priority_column: Annotated[str, Form(max_length=1000, description="The column of priorities, 0 to 10.")] = "",
-    options: Annotated[str, Form(description="The fields of `POST /crawls` besides `start_urls`, as JSON.")] = "{}",
+    options: Annotated[str, Form(description="The fields of `POST /crawls` without `start_urls`, as JSON.")] = "{}",
 ) -> Status[dict[str, Any]]:
     """A form with a file. Each URL is requested; links are not followed. The response comes when the whole list is
     read; invalid lines are counted in `receipt.list` and shown in `list_report`."""
@@ -222,7 +224,7 @@ def _options(text: str) -> ListStart:
         raise BadInput("options", trouble.detail) from None
     except ValidationError as error:
         places = [place(["body", "options", *found["loc"]], found["msg"]) for found in error.errors()]
-        raise Problem(422, "Something in `options` cannot be used; `errors` says what.", errors=places) from None
+        raise Problem(422, "`options` contains invalid values; see `errors`.", errors=places) from None
 
 
 def _loaded(request: ApiRequest, start: ListStart, upload: UploadedFile, columns: ColumnChoice) -> Crawl:
@@ -249,5 +251,5 @@ def _made_before(request: ApiRequest) -> Crawl | None:
     """As for other crawls; 503 while the earlier attempt still reads its list."""
     crawl = crawl_made_before(request)
     if crawl is not None and crawl.state == State.LOADING:
-        raise service_down("The list is still being read by an earlier try of this call; ask again in a moment.")
+        raise service_down("An earlier attempt of this call is still reading the list; repeat it in a moment.")
     return crawl

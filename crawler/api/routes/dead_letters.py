@@ -42,7 +42,7 @@ class LetterFilters(Schema):
     model_config = ConfigDict(extra="forbid")
 
     outcome: str = Field("", max_length=20, description="Only pages with this outcome, such as `timeout`.")
-    host: str = Field("", max_length=300, description="Only pages of this host, with its port if it has one.")
+    host: str = Field("", max_length=300, description="Only pages of this host, with its port if any.")
     crawl: UUID | None = Field(None, description="Only pages of this crawl.")
     since: AwareDatetime | None = Field(None, description="Only pages that became dead letters since then.")
 
@@ -57,7 +57,7 @@ class LettersToRetry(LetterFilters):
     """Which dead letters to retry: those named, those that pass the filters, or all."""
 
     pages: list[RowId] | None = Field(None, max_length=MAX_URLS, description="Their ids; not together with filters.")
-    all: bool = Field(False, description="All of them, in place of a filter.")
+    all: bool = Field(False, description="All of them, instead of a filter.")
 
 
 class LetterCounts(Schema):
@@ -67,8 +67,8 @@ class LetterCounts(Schema):
 
 class RetriedLetters(Schema):
     sent: int
-    crawls: int = Field(description="Of so many crawls; those that were over run again.")
-    more: bool = Field(description="There are others that were to be retried: call it again.")
+    crawls: int = Field(description="The number of their crawls; finished crawls run again.")
+    more: bool = Field(description="More are left to retry: repeat the call.")
     message: str = Field(description="The same in words.")
 
 
@@ -115,11 +115,11 @@ def count_letters(request: ApiRequest, chosen: Annotated[LetterFilters, Query()]
     name="retry",
 )
 def retry_letters(request: ApiRequest, body: LettersToRetry) -> dict[str, Any]:
-    """Of the crawls that you control. A crawl that was over runs again. Up to 20,000 pages of 100 crawls in a call;
-    `more` says that others are left. A page that is no dead letter any more is left out, so a call may be repeated."""
+    """Of the crawls that you control. A finished crawl runs again. Up to 20,000 pages of 100 crawls in a call;
+    `more` shows that others are left. Pages that are no longer dead letters are skipped, so a call can be repeated."""
     filters = body.model_dump(exclude_defaults=True, exclude={"pages", "all"})
     if [body.pages is not None, bool(filters), body.all].count(True) != 1:
-        raise BadInput("pages", "Name the pages, or send filters, or `all` for all dead letters.")
+        raise BadInput("pages", "Send the pages, filters, or `all` for all dead letters.")
     letters = body.of(controlled_crawls(request.user))
     if body.pages is not None:
         letters = letters.filter(is_among("crawler_page.id", body.pages))

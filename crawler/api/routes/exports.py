@@ -60,7 +60,7 @@ def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form
     page = page_named(crawl, page_id)
     facts = PageFacts.objects.filter(page_id=page.pk).first()
     if facts is None or not is_kept(facts, form):
-        raise Problem(404, f"This page was not kept as {form.value}; start the crawl with `keep`.")
+        raise Problem(404, f"This page was not stored as {form.value}; start the crawl with `keep`.")
     try:
         content = content_of(facts, form)
     except (ObjectMissing, Broken) as error:
@@ -115,8 +115,8 @@ class Export(Schema):
 
     format: str
     name: str
-    about: str = Field(description="What is in it.")
-    has_externals: bool = Field(description="It can hold the links to other sites in place of the pages.")
+    about: str = Field(description="Its content.")
+    has_externals: bool = Field(description="It can contain the links to other sites instead of the pages.")
     url: str
 
 
@@ -145,12 +145,12 @@ def get_export(
     request: ApiRequest,
     crawl_id: UUID,
     export_format: str,
-    externals: Annotated[bool, Query(description="The links that leave the site in place of the pages.")] = False,
+    externals: Annotated[bool, Query(description="The links to other sites instead of the pages.")] = False,
 ) -> StreamingHttpResponse:
     """Streamed; of a running crawl, the current pages. With `externals`, links to other sites in their place."""
     crawl = crawl_named(request, crawl_id)
     if export_format not in FORMATS:
-        raise Problem(404, f"There is no format {export_format!r}; there are {', '.join(FORMATS)}.")
+        raise Problem(404, f"Unknown format {export_format!r}; choose from {', '.join(FORMATS)}.")
     made = FORMATS[export_format]
     pieces = made(crawl, externals=externals)
     name = file_name(crawl, export_format, externals=externals)

@@ -26,12 +26,12 @@ class ExtractedField(Schema):
 
     name: str
     value: Any = Field(None, description="Null: nothing.")
-    note: str = Field(description='What is wrong with it; "" when nothing is.')
+    note: str = Field(description='The error in it; "" without one.')
 
 
 class PreviewResult(Schema):
-    url: str = Field(description="Where redirects led.")
-    trouble: str = Field(description='Why there is no page to try the rules on; "" when there is.')
+    url: str = Field(description="The final URL after redirects.")
+    trouble: str = Field(description='Why the page could not be fetched; "" when there is.')
     fields: list[ExtractedField]
 
 

@@ -27,16 +27,18 @@ router = Operations("extraction", below=A_CRAWL)
 class ExtractionRules(Schema):
     model_config = ConfigDict(extra="forbid")
 
-    fields: list[dict[str, Any]] = Field([], description="New rules, which then are the crawl's; without any its own.")
+    fields: list[dict[str, Any]] = Field(
+        [], description="New rules, which replace the crawl's; leave out to use the crawl's."
+    )
 
 
 class ExtractionProgress(Schema):
     """How far an extraction is."""
 
-    seen: int = Field(description="Pages that were looked at.")
+    seen: int = Field(description="Pages processed.")
     read: int = Field(description="Pages whose fields were replaced.")
-    missing: int = Field(description="HTML pages without kept HTML that can be read; they keep the fields they have.")
-    failed: int = Field(description="Pages that were left out, because workers died with them.")
+    missing: int = Field(description="HTML pages without readable stored HTML; their fields are unchanged.")
+    failed: int = Field(description="Pages skipped, because workers crashed on them.")
     done: bool
     message: str = Field(description='The same in words; "" if fields were never extracted again.')
 
@@ -71,7 +73,9 @@ def begin(request: ApiRequest, crawl_id: UUID, body: ExtractionRules | None = No
     return _shown(begun)
 
 
-@router.on("GET /extract", "Get how far that is", Scope.CRAWLS_READ, ExtractionProgress, EXAMPLE, name="get_kept")
+@router.on(
+    "GET /extract", "Get the progress of an extraction", Scope.CRAWLS_READ, ExtractionProgress, EXAMPLE, name="get_kept"
+)
 def progress(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Of the last extraction from kept HTML; zeros if there was none."""
     crawl = crawl_named(request, crawl_id)

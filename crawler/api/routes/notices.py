@@ -61,7 +61,7 @@ def create_channel(request: ApiRequest, body: shapes.ChannelInput, response: Htt
 
 
 @channel_router.on(
-    "GET /{uuid:channel_id}", "Look at a channel", Scope.CHANNELS_READ, shapes.ChannelDetail, shapes.CHANNEL_EXAMPLE
+    "GET /{uuid:channel_id}", "Get a channel", Scope.CHANNELS_READ, shapes.ChannelDetail, shapes.CHANNEL_EXAMPLE
 )
 def get_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     return shapes.channel_of(channel_named(request, channel_id))

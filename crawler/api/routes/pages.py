@@ -45,7 +45,7 @@ def list_pages(
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """In the order of their discovery, or by `sort`. Rows are those of an export."""
+    """In the order of their discovery, or by `sort`. Rows are as in an export."""
     crawl = crawl_named(request, crawl_id)
     return by_order(request, lambda after: chosen.pages(crawl, after), cursor, limit, shapes.lines_of)
 
@@ -91,7 +91,7 @@ def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     return by_id(request, orphans(crawl_named(request, crawl_id)), cursor, limit, shapes.lines_of)
 
 
-@router.on("GET /pages/{page_id}", "Look at a page", Scope.CRAWLS_READ, shapes.PageDetail, shapes.WHOLE_EXAMPLE)
+@router.on("GET /pages/{page_id}", "Get a page", Scope.CRAWLS_READ, shapes.PageDetail, shapes.WHOLE_EXAMPLE)
 def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
     """With headers and metadata."""
     page = page_named(crawl_named(request, crawl_id), page_id)

@@ -33,10 +33,10 @@ class QueuePlacement(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    priority: int | None = Field(None, description="10 = first, 0 = last; 5 for new pages without it.")
-    delay: float | None = Field(None, description="Seconds to pass before they are requested.")
+    priority: int | None = Field(None, description="10 = first, 0 = last; the default for new pages is 5.")
+    delay: float | None = Field(None, description="Seconds before they are requested.")
     not_before: AwareDatetime | None = Field(None, description="The same as a time; not together with `delay`.")
-    ttl: float | None = Field(None, description="Seconds after that time, beyond which they are not requested.")
+    ttl: float | None = Field(None, description="Seconds after that time, after which they are skipped.")
 
     def place(self) -> Placement:
         """BadInput if it cannot be used."""
@@ -50,12 +50,10 @@ class PageToAdd(BaseModel):  # Schema would leave out the other names
 
     model_config = ConfigDict(extra="allow")
 
-    url: str = Field(description="As one types it.")
+    url: str = Field(description="As a user types it.")
     priority: int | float | str | None = Field(None, description="10 = first, 0 = last; or 0.0 to 1.0.")
     ttl: float | str | None = Field(None, description="Seconds, or with units such as `30m`.")
-    not_before: float | str | None = Field(
-        None, description="ISO 8601, or seconds since 1970. A time that is past does not count."
-    )
+    not_before: float | str | None = Field(None, description="ISO 8601, or seconds since 1970. Past times are ignored.")
 
 
 def _as_object(item: Any) -> Any:
@@ -69,9 +67,9 @@ class PagesToAdd(QueuePlacement):
     """Pages to add to a crawl. A page's own values take the place of the values for all pages."""
 
     urls: list[UrlOrPage] = Field(
-        min_length=1, max_length=MAX_URLS, description="Their URLs, as one types them, or objects."
+        min_length=1, max_length=MAX_URLS, description="Their URLs, as users type them, or objects."
     )
-    again: bool = Field(False, description="Request those again that have their outcome.")
+    again: bool = Field(False, description="Request closed pages again, too.")
 
     def pages(self) -> list[PageRequest]:
         """Raises BadInput if the values for all pages cannot be used."""
@@ -88,13 +86,13 @@ class AddedPages(Schema):
     """What happened to the URLs; each is counted once."""
 
     added: int = Field(description="New pages.")
-    moved: int = Field(description="Open pages with the time or priority that was sent.")
-    waiting: int = Field(description="Open pages that stay where they are: neither was sent.")
-    again: int = Field(description="Pages that had their outcome, and are open again.")
-    closed: int = Field(description="Pages that have their outcome, and keep it.")
-    refused: int = Field(description="URLs out of the crawl's scope, malformed, or of addresses that are not allowed.")
-    reasons: list[RefusedUrl] = Field(description="The first ten of those.")
-    reopened: bool = Field(description="The crawl was over, and runs again.")
+    moved: int = Field(description="Open pages that got the new time or priority.")
+    waiting: int = Field(description="Open pages that are unchanged: neither was sent.")
+    again: int = Field(description="Closed pages that were reopened.")
+    closed: int = Field(description="Closed pages that stay closed.")
+    refused: int = Field(description="URLs that are invalid, outside the crawl's scope, or at a forbidden address.")
+    reasons: list[RefusedUrl] = Field(description="The first ten of them.")
+    reopened: bool = Field(description="The crawl had finished, and runs again.")
     message: str = Field(description="The same in words.")
 
 
@@ -102,13 +100,13 @@ class PagesAgain(QueuePlacement):
     """Pages to request again: those named, or without `pages` those that pass the filters in the query."""
 
     pages: list[RowId] | None = Field(None, max_length=MAX_URLS, description="Their ids.")
-    all: bool = Field(False, description="All pages that the receipt counts, in place of a filter.")
+    all: bool = Field(False, description="All pages counted in the receipt, instead of a filter.")
 
 
 class AskedPages(Schema):
-    again: int = Field(description="Pages that had their outcome, and are open again.")
-    left: int = Field(description="Pages that are open, in a trap, or only recorded: they stay as they are.")
-    reopened: bool = Field(description="The crawl was over, and runs again.")
+    again: int = Field(description="Closed pages that were reopened.")
+    left: int = Field(description="Pages that are open, in a trap, or only recorded: they are unchanged.")
+    reopened: bool = Field(description="The crawl had finished, and runs again.")
     message: str = Field(description="The same in words.")
 
 
@@ -162,8 +160,8 @@ def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str
 def again(
     request: ApiRequest, crawl_id: UUID, body: PagesAgain, chosen: Annotated[PageFilters, Query()]
 ) -> dict[str, Any]:
-    """As if they had never been requested: those in `pages`, or all that pass the filters in the query, which are
-    those of the list of pages. A crawl that was over runs again."""
+    """As if they had never been requested: the pages in `pages`, or all that match the filters in the query, as for
+    the list of pages. A finished crawl runs again."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     done = ask_again(crawl.id, _selected(crawl, body, chosen), body.place())
     return fields_of(AskedPages, done, reopened=done.has_reopened, message=adding.to_ask_again(done).line)
@@ -172,5 +170,5 @@ def again(
 def _selected(crawl: Crawl, body: PagesAgain, chosen: PageFilters) -> Iterable[int]:
     ways = [body.pages is not None, bool(chosen.model_dump(exclude_defaults=True)), body.all]
     if ways.count(True) != 1:
-        raise BadInput("pages", "Name the pages in `pages`, or give filters in the query, or `all`: one of these.")
+        raise BadInput("pages", "Send one of: `pages`, filters in the query, or `all`.")
     return body.pages if body.pages is not None else chosen.pages(crawl).values_list("id", flat=True)

@@ -33,7 +33,7 @@ graph_router = Operations("graph", tag="crawls", below=A_CRAWL)
 def get_graph(
     request: ApiRequest,
     crawl_id: UUID,
-    within: Annotated[str, Query(max_length=4096, description="Only pages whose URLs begin so.")] = "",
+    within: Annotated[str, Query(max_length=4096, description="Only pages whose URLs have this prefix.")] = "",
 ) -> dict[str, Any]:
     """Small enough to draw: of more than 2,000 pages the nodes are folders, and `within` opens one. The exports
     `links.csv` and `graphml` have all links."""
@@ -90,7 +90,7 @@ def get_report_part(
     crawl, report = crawl_named(request, crawl_id), _named(slug)
     part = None if report.lacking(crawl) else report.part(crawl, key)
     if part is None:
-        raise Problem(404, f"The report {slug} has no line with this key of which there is more.")
+        raise Problem(404, f"The report {slug} has no line with this key and details.")
     return {"title": part.title, **table_of(request, part.columns, part.lines.__getitem__, cursor, limit)}
 
 
@@ -105,7 +105,7 @@ def export_report(request: ApiRequest, crawl_id: UUID, slug: str, export_format:
 
 def _named(slug: str) -> Report:
     if slug not in BY_SLUG:
-        raise Problem(404, f"There is no such report; there are {', '.join(BY_SLUG)}.")
+        raise Problem(404, f"Unknown report; choose from {', '.join(BY_SLUG)}.")
     return BY_SLUG[slug]
 
 
@@ -175,11 +175,11 @@ def _sides(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> tuple[Crawl, 
     """Both crawls, if the caller may see both."""
     crawl, other = crawl_named(request, crawl_id), crawl_named(request, other_id)
     if crawl.pk == other.pk:
-        raise Problem(404, "A crawl is not compared with itself; name another.")
+        raise Problem(404, "A crawl cannot be compared with itself; choose another.")
     return crawl, other
 
 
 def _comparison_named(slug: str) -> Change:
     if slug not in CHANGES_BY_SLUG:
-        raise Problem(404, f"There is no such change; there are {', '.join(CHANGES_BY_SLUG)}.")
+        raise Problem(404, f"Unknown change; choose from {', '.join(CHANGES_BY_SLUG)}.")
     return CHANGES_BY_SLUG[slug]

@@ -16,7 +16,7 @@ from crawler.reports import scale
 router = Operations("workers")
 
 
-@router.on("GET", "Ask how many workers would be useful", Scope.SCALE_READ, shapes.Scale, shapes.EXAMPLE)
+@router.on("GET", "Get the number of useful workers", Scope.SCALE_READ, shapes.Scale, shapes.EXAMPLE)
 def get_scale(request: ApiRequest) -> dict[str, Any]:
     """Over all crawls of this installation. Crawls you may not see are in the figure and in one line, without names.
 

@@ -56,7 +56,7 @@ def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResp
     return created(request, response, address("schedules", schedule.id), _shown(request, schedule))
 
 
-@router.on("GET /{uuid:schedule_id}", "Look at a schedule", Scope.SCHEDULES_READ, shapes.ScheduleDetail, shapes.EXAMPLE)
+@router.on("GET /{uuid:schedule_id}", "Get a schedule", Scope.SCHEDULES_READ, shapes.ScheduleDetail, shapes.EXAMPLE)
 def get_schedule(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     return _shown(request, schedule_named(request, schedule_id))
 

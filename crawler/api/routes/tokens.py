@@ -23,7 +23,7 @@ me = Operations("tokens")
 
 @me.on(
     "GET",
-    "Ask who you are",
+    "Get your account",
     None,
     shapes.Me,
     {

@@ -34,9 +34,7 @@ class ChannelInput(Schema):
     model_config = ConfigDict(extra="forbid")
 
     transport: Means = Field(description="The kind of channel.")
-    address: str = Field(
-        "", max_length=2000, description=f"{ADDRESS_HELP} If it is left out, a channel keeps its address."
-    )
+    address: str = Field("", max_length=2000, description=f"{ADDRESS_HELP} If left out, the channel keeps its address.")
     events: list[str] = Field(list(DEFAULT_EVENTS), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
     name: str = Field("", max_length=NAME_LENGTH, description="For yourself.")
 
@@ -62,7 +60,7 @@ class ChannelDetail(Schema):
 class NewChannel(ChannelDetail):
     """A channel that was just added."""
 
-    secret: str | None = Field(description="Of a webhook: what signs its notices. It is not shown again.")
+    secret: str | None = Field(description="The signing secret of a webhook. It is not shown again.")
 
 
 class WebhookAddress(Schema):
@@ -75,7 +73,9 @@ class CreatedSecret(Schema):
     """A secret that was just made."""
 
     secret: str = Field(description="`whsec_...`, for a library of Standard Webhooks. It is not shown again.")
-    previous_until: datetime | None = Field(description="Until when the secret before signs too; null: there was none.")
+    previous_until: datetime | None = Field(
+        description="Until when the previous secret also signs; null: there was none."
+    )
 
 
 class Channels(Schema):
@@ -87,7 +87,7 @@ class ChannelStateChange(Schema):
 
     id: UUID
     enabled: bool
-    moved: bool = Field(description="Whether this call changed it; false if it was in that state already.")
+    moved: bool = Field(description="Whether this call changed it; false if it was already in that state.")
 
 
 class TestResult(Schema):
@@ -131,14 +131,14 @@ class DeliveryLine(Schema):
     """One delivery of a notice to one receiver."""
 
     id: UUID
-    event: str = Field(description="`crawl.finished` and the like.")
+    event: str = Field(description="The event, such as `crawl.finished`.")
     round: int = Field(description="The round of the crawl.")
     pages: int = Field(description="Pages in the notice; 0 for other events than `crawl.page`.")
     transport: Means
     address: str = Field(description=f"Masked for all but the crawl's owner. {SECRET_HELP}")
     state: Literal["pending", "delivered", "given_up"]
     attempts: int
-    again: bool = Field(description="A user had it sent again.")
+    again: bool = Field(description="A user requested another attempt.")
     created_at: datetime
     tried_at: datetime | None
     delivered_at: datetime | None
@@ -183,7 +183,7 @@ NOTICE_EXAMPLE: dict[str, Any] = {
     "tried_at": "2026-11-21T14:00:01.500Z",
     "delivered_at": None,
     "answer": "",
-    "error": "it answered 503",
+    "error": "the server returned 503",
 }
 
 
@@ -206,13 +206,13 @@ class Tokens(Schema):
 class Quota(Schema):
     """Your quota and usage."""
 
-    active_crawls: int = Field(description="Crawls that are not over.")
+    active_crawls: int = Field(description="Unfinished crawls.")
     most_active_crawls: int | None = Field(description="Null: no limit.")
     pages_today: int = Field(description="Pages requested today, in UTC.")
     most_pages_a_day: int | None
-    stored_pages: int = Field(description="Pages that your crawls store; deleting a crawl frees them.")
+    stored_pages: int = Field(description="Stored pages of your crawls; deleting a crawl frees them.")
     most_stored_pages: int | None
-    stored_mb: int = Field(description="Megabytes of content that they keep.")
+    stored_mb: int = Field(description="Megabytes of stored content.")
     most_stored_mb: int | None
 
 
@@ -221,7 +221,7 @@ class Me(Schema):
 
     user: str
     superuser: bool
-    groups: list[str] = Field(description="Groups you may share crawls with.")
+    groups: list[str] = Field(description="Groups you can share crawls with.")
     quota: Quota
     scopes: list[Scope]
     token: Token | None = Field(description="Null when logged in.")

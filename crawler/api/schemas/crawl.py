@@ -27,9 +27,9 @@ from crawler.reports.traps import TrapReport
 
 ROOT = "/api/v1/crawls"
 ENDED = (
-    "Why it ended; null while it is not over. `complete`: every page has its outcome. `complete_with_errors`: the same,"
-    " and some gave no usable answer. `limit`, `deadline`, `cancelled`: pages were not requested because of a limit"
-    " (`limits` of the receipt), the time for the crawl, or a user."
+    "Why it ended; null before the end. `complete`: every page has its outcome. `complete_with_errors`: the same, "
+    "but some returned no usable response. `limit`, `deadline`, `cancelled`: pages were not requested because of a "
+    "limit (`limits` of the receipt), the time for the crawl, or a user."
 )
 
 
@@ -37,15 +37,15 @@ class Progress(Schema):
     """The progress of a crawl."""
 
     discovered: int = Field(description="Known pages.")
-    closed: int = Field(description="Pages that have their outcome.")
-    open: int = Field(description="Pages without an outcome.")
-    done: int = Field(description="How far it is, with `total`: closed pages; under `max_pages` those requested.")
-    total: int = Field(description="Known pages; under `max_pages` no more than that, and no skipped ones.")
+    closed: int = Field(description="Closed pages.")
+    open: int = Field(description="Open pages.")
+    done: int = Field(description="Progress towards `total`: closed pages; with `max_pages` the requested pages.")
+    total: int = Field(description="Known pages; with `max_pages` at most that many, without skipped pages.")
     at_most: bool = Field(description="`total` is the page limit: at least as many pages are known.")
     percent: int = Field(description="`done` of `total`, 0 to 100, rounded down.")
-    rate: float | None = Field(description="Pages a second lately, of those `done` counts; null when it does not run.")
+    rate: float | None = Field(description="Recent pages per second, as counted in `done`; null when it does not run.")
     eta: float | None = Field(
-        description="Seconds left; null if unknown. Under `max_pages` a number as soon as there is a rate."
+        description="Seconds left; null if unknown. With `max_pages` known as soon as there is a rate."
     )
 
 
@@ -54,21 +54,21 @@ class CrawlLine(Schema):
 
     id: UUID
     state: State
-    site: str = Field(description="A short name for people.")
+    site: str = Field(description="A short display name.")
     start_urls: list[str]
     created_at: datetime
     finished_at: datetime | None
     ended: EndReason | None = Field(description=ENDED)
     discovered: int
     closed: int
-    url: str = Field(description="Where the whole of it is.")
+    url: str = Field(description="The address of the full object.")
 
 
 class CrawlPage(Schema):
     """A page of the list of crawls."""
 
     items: list[CrawlLine]
-    next: str | None = Field(description="The address of the next page; null behind the last.")
+    next: str | None = Field(description="The address of the next page; null on the last one.")
 
 
 class CrawlDetail(CrawlLine):
@@ -76,35 +76,35 @@ class CrawlDetail(CrawlLine):
 
     owner: str | None
     source: str = Field(description='The name of its list of URLs; "" when it has none.')
-    round: int = Field(description="One more each time its dead letters were sent again after its end.")
-    previous: UUID | None = Field(description="The run before it, of the same schedule.")
+    round: int = Field(description="Incremented each time its dead letters are retried after its end.")
+    previous: UUID | None = Field(description="The previous run of the same schedule.")
     schedule: UUID | None
-    group: str | None = Field(description="Whose members see it, too.")
+    group: str | None = Field(description="The group whose members can also view it.")
     group_controls: bool = Field(description="They may pause, resume and cancel it.")
-    keep: bool = Field(description="Kept until it is deleted by hand.")
+    keep: bool = Field(description="Kept until a user deletes it.")
     held: str = Field(
-        description='Why it waits: a quota, no room, a log-in that failed. "" = it does not, or a user paused it.'
+        description='Why it waits: a quota, no space, a failed log-in. "" = it does not wait, or a user paused it.'
     )
     deleted_on: datetime | None = Field(
-        description="When it is deleted for its age; null when it is not, or not yet known."
+        description="When it expires and is deleted; null when never, or not yet known."
     )
     list_report: dict[str, Any] | None = Field(
-        description="What was read of its list, with the first lines that cannot be used; null when it has none."
+        description="The result of reading its list, with the first invalid lines; null when it has none."
     )
     options: dict[str, Any] = Field(description="Every option, by its name.")
-    sends: list[str] = Field(description="What it sends besides its URLs, masked.")
+    sends: list[str] = Field(description="Its credentials, masked.")
     progress: Progress
     receipt: dict[str, Any] = Field(description="The sum: discovered = fetched + failed + skipped + cancelled.")
     links: dict[str, str] = Field(description="The addresses of its pages, receipt and other parts.")
 
 
 class ReceiptHint(Schema):
-    """What is odd about a crawl as a whole."""
+    """A hint about a crawl as a whole."""
 
     hint: str = Field(description="Its name; docs/reports.md lists all.")
-    pages: int = Field(description="The pages it is about.")
-    of: int = Field(description="From among so many.")
-    example: str = Field(description="The URL of one.")
+    pages: int = Field(description="The number of affected pages.")
+    of: int = Field(description="The number of pages considered.")
+    example: str = Field(description="The URL of an example.")
     message: str
     remedy: str = Field(description="What to do.")
 
@@ -120,13 +120,13 @@ class Receipt(Schema):
     started_at: str
     finished_at: str | None
     seconds: float = Field(
-        description="Those in which it ran: without its pauses, and the time before its dead letters were sent again."
+        description="Seconds of running time: without pauses, and without the time before a retry of its dead letters."
     )
     elapsed_seconds: float = Field(description="From `started_at` to `finished_at`, or to now.")
     ended: EndReason | None = Field(description=ENDED)
-    ended_message: str | None = Field(description="The same as a sentence for people.")
+    ended_message: str | None = Field(description="The same as a sentence.")
     limits: dict[Limit, int] = Field(
-        description="The limits that were reached, each with the pages that were not requested because of it."
+        description="The limits reached, each with the number of pages skipped because of it."
     )
     discovered: int
     fetched: int
@@ -139,11 +139,13 @@ class Receipt(Schema):
     retries: int
     notifications: Sequence[dict[str, Any]]
     hints: Sequence[ReceiptHint] | None = Field(
-        None, description="What is odd about the crawl as a whole; null while it is not over."
+        None, description="Hints about the crawl as a whole; null before its end."
     )
-    list: dict[str, int] | None = Field(None, description="What was read of its list of URLs; null when it has none.")
+    list: dict[str, int] | None = Field(
+        None, description="The result of reading its list of URLs; null when it has none."
+    )
     lost: int | None = Field(
-        None, description="Of the failed pages, those lost with their workers; null unless it acknowledges early."
+        None, description="The failed pages that were lost with their workers; null unless it acknowledges early."
     )
 
 
@@ -153,21 +155,23 @@ class Why(Schema):
     model_config = ConfigDict(extra="allow")  # as above
 
     id: UUID
-    site: str = Field(description="A short name for people.")
+    site: str = Field(description="A short display name.")
     state: State
-    at: datetime = Field(description="The moment of all this; `..._in` are seconds from it.")
-    sentences: Sequence[str] = Field(description="The answer first, then what else is to be known.")
+    at: datetime = Field(description="The time of these data; `..._in` are seconds from it.")
+    sentences: Sequence[str] = Field(description="The reason first, then further facts.")
     open: dict[str, Any] = Field(description="How many pages are open, and the first of them.")
     redis: dict[str, Any] = Field(description="Whether it responds, and the error if it does not.")
     workers: dict[str, int] | None = Field(description="How many listen to each queue.")
     queues: dict[str, Any] | None = Field(description="Jobs that wait in each.")
-    manager: dict[str, Any] | None = Field(description="What it is doing, and its last run.")
-    batches: Sequence[dict[str, Any]] | None = Field(description="Each that is handed out: who holds it, until when.")
+    manager: dict[str, Any] | None = Field(description="Its current state, and its last run.")
+    batches: Sequence[dict[str, Any]] | None = Field(
+        description="Each dispatched batch: its worker and the end of its lease."
+    )
     robots: Sequence[dict[str, Any]] | None = Field(description="The result of fetching each robots.txt.")
-    hosts: dict[str, Any] | None = Field(description="How many have pages that wait, and when each may be requested.")
-    given_up: dict[str, Any] | None = Field(description="How many pages lately, and the newest of them.")
+    hosts: dict[str, Any] | None = Field(description="Hosts with waiting pages, and the time of their next request.")
+    given_up: dict[str, Any] | None = Field(description="The number of recent pages, and the newest of them.")
     ends: dict[str, Any] = Field(
-        description="The crawl's deadline, when the next page expires, and when pages close that their servers put off."
+        description="The crawl's deadline, the next expiry of a page, and the time when postponed pages close."
     )
     disagreements: dict[str, Any] = Field(description="How often the two checks for its end disagreed.")
 
@@ -177,7 +181,7 @@ class StateChange(Schema):
 
     id: UUID
     state: State
-    moved: bool = Field(description="Whether this call changed it; false if it was in that state already.")
+    moved: bool = Field(description="Whether this call changed it; false if it was already in that state.")
     message: str = Field(description="The same in words.")
 
 
@@ -241,7 +245,7 @@ RECEIPT_EXAMPLE: dict[str, Any] = {
     "seconds": 1.5,
     "elapsed_seconds": 1.5,
     "ended": "complete_with_errors",
-    "ended_message": "Complete, but 1 page gave no usable answer.",
+    "ended_message": "Complete, but 1 page returned no usable response.",
     "limits": {},
     "discovered": 120,
     "fetched": 118,
@@ -324,7 +328,7 @@ WHY_EXAMPLE: dict[str, Any] = dict.fromkeys(Why.model_fields) | {
     "at": "2026-11-21T10:00:00Z",
     "sentences": ["2 pages are open: 1 host is to be asked again in 8 s."],
     "open": {"count": 2, "shown": []},
-    "redis": {"answers": False, "error": "Redis does not answer."},
+    "redis": {"answers": False, "error": "Redis does not respond."},
     "ends": {"deadline_in": None, "next_expiry_in": None, "put_off_pages_close_in": None},
     "disagreements": {"count": 0, "newest": []},
 }
@@ -335,11 +339,11 @@ class TrapDetail(Schema):
 
     id: int
     reason: str
-    evidence: str = Field(description="Why its pages are taken for a trap; empty if the reason says it all.")
+    evidence: str = Field(description="The evidence for the trap; empty if the reason is sufficient.")
     pattern: str
     pages: int = Field(description="Pages of this pattern that were accepted.")
     quarantined: int = Field(description="Pages that were quarantined.")
-    left_out: int = Field(description="Links beyond those, which have no row.")
+    left_out: int = Field(description="Further links, without a row.")
     released: bool
     examples: list[str]
 
@@ -353,13 +357,13 @@ class Release(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    traps: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
+    traps: list[RowId] | None = Field(None, max_length=1000, description="Their ids; leave out for all.")
 
 
 class TrapRelease(Schema):
     traps: int
     pages: int = Field(description="That are open now.")
-    left_out: int = Field(description="Links without a row, which do not come back by this.")
+    left_out: int = Field(description="Links without a row, which are not released.")
     message: str
 
 
@@ -371,7 +375,7 @@ def trap_of(caught: TrapReport) -> dict[str, Any]:
 TRAP_EXAMPLE: dict[str, Any] = {
     "id": 3,
     "reason": "silent",
-    "evidence": "Its last 300 pages repeated what 1,450 others say.",
+    "evidence": "Its last 300 pages repeated the content of 1,450 others.",
     "pattern": "example.com/calendar/*/*",
     "pages": 24,
     "quarantined": 200,

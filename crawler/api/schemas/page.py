@@ -70,7 +70,7 @@ class DeadLetter(PageLine):
     crawl: UUID = Field(description="The crawl it is a page of.")
     site: str = Field(description="That crawl's list, or its first start URL.")
     given_up_at: datetime | None = Field(
-        description="When it became a dead letter; null if that was before a version that notes it."
+        description="When it became a dead letter; null if an older version did not record it."
     )
 
 
@@ -87,7 +87,7 @@ class MalformedLink(Schema):
     written: str = Field(description="The first 500 characters of its address as written.")
     text: str
     rel: str
-    problem: str = Field(description="What is wrong with it.")
+    problem: str = Field(description="The error in it.")
 
 
 class MalformedLinks(Schema):
@@ -97,10 +97,10 @@ class MalformedLinks(Schema):
 
 _STRUCTURED: dict[str, tuple[Any, Any]] = {
     "headers": (list[str], Field(description="As sent, one a line.")),
-    "insecure": (list[str], Field(description="What an https page loads over http.")),
+    "insecure": (list[str], Field(description="The resources that an https page loads over http.")),
     "malformed": (MalformedLinks | None, Field(description="Links that cannot be parsed; null without any.")),
     "fields": (dict[str, Any], Field(description="The values of the crawl's extraction rules.")),
-    "notes": (dict[str, str], Field(description="Field -> why it has no value, or not all of it.")),
+    "notes": (dict[str, str], Field(description="Field -> why its value is missing or incomplete.")),
 }
 """Metadata in lists and objects, which no export has as a column."""
 
@@ -118,7 +118,7 @@ else:
     Facts = create_model(
         "Facts",
         __base__=Schema,
-        __doc__="The headers and metadata of a page; null in place of all of it without a response.",
+        __doc__="The headers and metadata of a page; null without a response.",
         **_metadata_fields(),
     )
 
@@ -134,7 +134,7 @@ class KeptForm(Schema):
     """A form of kept content."""
 
     form: str
-    url: str | None = Field(description="Its address; null when it was not kept.")
+    url: str | None = Field(description="Its address; null when it was not stored.")
     why_not: str
 
 
@@ -169,13 +169,13 @@ class Redirects(Schema):
 class PagePaths(Schema):
     """How a page was found, and its redirects."""
 
-    path: FoundBy = Field(description="The pages between a start URL and this one, each first found on that before it.")
+    path: FoundBy = Field(description="The pages from a start URL to this one, each first found on the previous one.")
     redirects: Redirects
 
 
 class _PageDetail(PageLine):
     hops: int = Field(description="Redirects between a link and this page.")
-    deaths: int = Field(description="Workers that died while they fetched or read it.")
+    deaths: int = Field(description="Workers that crashed while they processed it.")
     trap: int | None = Field(description="The id of the trap it is quarantined for.")
     facts: Facts | None
 
@@ -323,7 +323,7 @@ class PageFilters(Schema):
     http_status: int | None = Field(None, ge=100, le=999, description="Only pages with this HTTP status.")
     status: str = Field("", max_length=10, description="The same, or a class of them: `404`, `4xx`.")
     kind: Literal["page", "sitemap", "external"] | None = Field(
-        None, description="Without it, links to other sites that were not requested are left out."
+        None, description="By default, links to other sites that were not requested are omitted."
     )
     show: Show = Field(Show.ALL, description="Only these; not together with `kind`.")
     depth: str = Field("", max_length=20, description="Links from a start URL: `3`, or `3+` for three and more.")

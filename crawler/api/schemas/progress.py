@@ -15,16 +15,16 @@ from crawler.reports.progress import Breakdown
 
 class Pace(Schema):
     at: datetime
-    rate: float = Field(description="Pages closed a second since the moment before.")
+    rate: float = Field(description="Pages closed per second since the previous point.")
 
 
 class HostLine(Schema):
     name: str
     pages: int
     open: int
-    errors: int = Field(description="Failed, or answered with an error status.")
+    errors: int = Field(description="Pages that failed or returned an error status.")
     bytes: int
-    elapsed_ms: int = Field(description="Of an answer, on average.")
+    elapsed_ms: int = Field(description="The average response time.")
 
 
 class Rates(Schema):
@@ -32,7 +32,7 @@ class Rates(Schema):
 
     pages_in: float = Field(description="Discovered, added, or opened again.")
     pages_out: float = Field(description="Closed.")
-    retried: float = Field(description="Attempts beyond the first, and pages that users asked for again.")
+    retried: float = Field(description="Attempts after the first, and pages that users requested again.")
     dead: float = Field(description="Pages that became dead letters.")
 
 
@@ -46,10 +46,10 @@ class RatesOfWindows(Schema):
 class QueueShown(Schema):
     """The figures of a crawl's queue."""
 
-    open: int = Field(description="Pages whose outcome is not known yet.")
+    open: int = Field(description="Pages without an outcome.")
     dead_letters: int
     oldest_due_seconds: float | None = Field(
-        description="For how long the oldest page is due that no worker has been handed; null without such a page."
+        description="Seconds that the oldest undispatched page has been due; null without such a page."
     )
     per_minute: RatesOfWindows
 
@@ -59,7 +59,7 @@ class Figures(Schema):
     statuses: dict[str, int] = Field(description="HTTP status -> pages.")
     outcomes: dict[str, int] = Field(description="Outcome -> pages.")
     depths: dict[int, int] | None = Field(description="Links from a start URL -> pages; null while they are counted.")
-    hosts: list[HostLine] | None = Field(description="Those with the most pages, 20 at most.")
+    hosts: list[HostLine] | None = Field(description="The hosts with the most pages, at most 20.")
     has_more_hosts: bool | None
     counted_at: datetime | None = Field(description="When depths and hosts were counted.")
 

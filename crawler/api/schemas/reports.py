@@ -34,8 +34,10 @@ class ReportColumn(Schema):
 
 class ReportRow(Schema):
     cells: dict[str, Cell] = Field(description="By the names of the columns.")
-    page: int | None = Field(description="The id of the page the line is about.")
-    key: str | None = Field(description="The value of `/lines?key=` for the part of this line; null without one.")
+    page: int | None = Field(description="The id of the page of the line.")
+    key: str | None = Field(
+        description="The value of `/lines?key=` for the details of this line; null without details."
+    )
 
 
 class ReportTable(Schema):
@@ -92,7 +94,7 @@ class ChangeEntry(Schema):
     slug: str
     title: str
     about: str
-    number: int = Field(description="Pages that differ so.")
+    number: int = Field(description="Pages with this difference.")
     url: str
 
 
@@ -101,8 +103,8 @@ class Comparison(Schema):
 
     crawl: UUID
     other: UUID
-    other_options: list[str] = Field(description="Options that are not the same, so that other pages may be found.")
-    are_over: bool = Field(description="False while one of them still runs: then the numbers will change.")
+    other_options: list[str] = Field(description="Options that differ, which may explain differences.")
+    are_over: bool = Field(description="False while one of them still runs, so that the numbers will change.")
     changes: list[ChangeEntry]
 
 
@@ -153,18 +155,20 @@ class ReportEntry(Schema):
     title: str
     group: ReportGroup
     about: str
-    remedy: str = Field(description="What to do about it.")
-    noun: str = Field(description="What is counted.")
+    remedy: str = Field(description="How to fix it.")
+    noun: str = Field(description="The unit of the number.")
     is_finding: bool = Field(description="False when its number is neither good nor bad.")
     number: int | None = Field(description="The number of lines; null without data, or while it is being counted.")
     lacking: str = Field(description='Why this crawl has no data for it, and what to do; "" when it has.')
-    not_requested: str = Field(description='What was not requested, so that the report cannot know it; "" = nothing.')
+    not_requested: str = Field(
+        description='The pages missing from the report because they were not requested; "" = none.'
+    )
     url: str
 
 
 class Reports(Schema):
     items: list[ReportEntry]
-    is_counting: bool = Field(description="Some numbers take long: ask again in a moment.")
+    is_counting: bool = Field(description="Some numbers take long: request them again in a moment.")
 
 
 class ReportWhole(ReportEntry, ReportTable):
@@ -209,13 +213,13 @@ class GraphNode(Schema):
     """A page, or a folder of a large crawl."""
 
     page: int | None = Field(description="The id of the page; null for a folder.")
-    url: str = Field(description="Of the page, or what all URLs of the folder begin with.")
+    url: str = Field(description="The URL of the page, or the URL prefix of the folder.")
     name: str
     title: str
     status: str
     depth: int
-    pages: int = Field(description="Pages that are in it.")
-    parent: int | None = Field(description="The node it was first found on, by its place in the list.")
+    pages: int = Field(description="The number of its pages.")
+    parent: int | None = Field(description="The node it was first found on, by its index in the list.")
     linked_from: int
     links: int
     answers: dict[str, int]
@@ -224,12 +228,14 @@ class GraphNode(Schema):
 class SiteGraph(Schema):
     within: str
     pages: int
-    is_cut: bool = Field(description="There are more pages, which are not in it.")
-    has_links: bool = Field(description="The lines are all links; else those by which pages were first found.")
+    is_cut: bool = Field(description="Whether pages are missing because there are too many.")
+    has_links: bool = Field(
+        description="Whether the lines are all links; otherwise the links by which pages were first found."
+    )
     has_counts: bool = Field(description="`linked_from` is known.")
     summary: str
     nodes: list[GraphNode]
-    lines: list[tuple[int, int, int]] = Field(description="[from, to, links]: places among the nodes.")
+    lines: list[tuple[int, int, int]] = Field(description="[from, to, links]: indexes of the nodes.")
 
 
 def graph_shown(graph: Graph) -> dict[str, Any]:

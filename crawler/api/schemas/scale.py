@@ -13,9 +13,9 @@ from crawler.core.protocol.lanes import slot_lanes
 
 class _Workers(Schema):
     wanted: int = Field(
-        description="Workers that would be useful now. It rises at once, and usually falls after two minutes."
+        description="The number of useful workers. It rises at once, and usually falls after two minutes."
     )
-    running: int = Field(description="Workers that run. One that was killed is counted for some minutes.")
+    running: int = Field(description="Running workers. A killed worker is counted for some minutes.")
 
 
 def _of_lanes() -> dict[str, Any]:

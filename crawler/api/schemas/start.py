@@ -48,8 +48,10 @@ class Base(Secrets):
 
     model_config = ConfigDict(extra="forbid")
 
-    same_credentials: UUID | None = Field(None, description="Send what this earlier crawl of yours sends, instead.")
-    allow_private: bool = Field(False, description="Allow addresses that are not public; superusers only.")
+    same_credentials: UUID | None = Field(
+        None, description="Send the credentials of this earlier crawl of yours instead."
+    )
+    allow_private: bool = Field(False, description="Allow private addresses; superusers only.")
 
     def options(self) -> CrawlOptions:
         """The options, not validated yet. BadInput for a value of another type."""
@@ -130,21 +132,23 @@ class Start(Options):
     start_urls: list[str] = Field(
         max_length=MAX_START_URLS,
         min_length=1,
-        description="Where to begin, as one types it: `example.com/docs` will do.",
+        description="The start URLs, as a user types them, such as `example.com/docs`.",
     )
 
 
 class Sharing(Schema):
     """With whom a crawl is shared from its start."""
 
-    group: str | None = Field(None, max_length=150, description="A group you are in, by its name; its members see it.")
-    group_controls: bool = Field(False, description="They may pause, resume and cancel it, too.")
+    group: str | None = Field(
+        None, max_length=150, description="The name of a group of yours, whose members can view it."
+    )
+    group_controls: bool = Field(False, description="They can also pause, resume and cancel it.")
 
 
 class CrawlStart(Start, Sharing):
     """A crawl to be started."""
 
-    schedule: str = Field("", description='Begin it again and again: "every 6h", or a cron expression. The first now.')
+    schedule: str = Field("", description='Repeat it: "every 6h", or a cron expression. The first run starts now.')
 
 
 class ListStart(Options, Sharing):
@@ -154,11 +158,11 @@ class ListStart(Options, Sharing):
 class PreviewRequest(Options):
     """Rules to be tried on one page, asked for as a crawl with these options would ask."""
 
-    try_url: str = Field(description="The page, as one types it.")
+    try_url: str = Field(description="The page, as a user types it.")
     start_urls: list[str] = Field(
         [],
         max_length=MAX_START_URLS,
-        description="The start URLs of the crawl: they decide which hosts get the credentials.",
+        description="The start URLs of the crawl, which determine the hosts that receive the credentials.",
     )
 
 
@@ -180,10 +184,10 @@ class ScheduleDetail(Schema):
     start_urls: list[str]
     created_at: datetime
     next_at: datetime
-    last_error: str = Field(description="Why the last time came to nothing.")
-    last_run: UUID | None = Field(description="The crawl it began last.")
+    last_error: str = Field(description="Why the last run did not start.")
+    last_run: UUID | None = Field(description="The last crawl it started.")
     options: dict[str, Any]
-    sends: list[str] = Field(description="What its crawls send besides their URLs, masked.")
+    sends: list[str] = Field(description="The credentials of its crawls, masked.")
 
 
 class Schedules(Schema):

@@ -31,8 +31,8 @@ def _need_scripts(crawl: Crawl) -> Evidence | None:
 HINTS = (
     Hint(
         "scripts",
-        "A crawl that renders no pages found that its start page, or at least a tenth of the pages, says next to "
-        "nothing without its scripts.",
+        "A crawl without rendering found that its start page, or at least a tenth of its pages, is nearly empty "
+        "without JavaScript.",
         "Nearly empty without JavaScript: {pages} of {of}.",
         f"Crawl again with {_RENDERED}.",
         _need_scripts,

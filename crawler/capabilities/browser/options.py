@@ -32,7 +32,7 @@ def _check_css(field: str, typed: Sequence[str]) -> None:
 def _check_blocked(field: str, typed: str) -> None:
     check_host(field, typed)
     if ":" in typed:
-        raise BadInput(field, f"{typed!r} names a port; a host is blocked at all of them: leave it out.")
+        raise BadInput(field, f"{typed!r} includes a port; hosts are blocked on all ports: leave it out.")
 
 
 class RenderOptions(Part):
@@ -44,8 +44,8 @@ class RenderOptions(Part):
         RENDER,
         RENDERING,
         "Render in a browser",
-        "Run the scripts of pages, in Chromium. What they show is read; it takes a second or so per page and needs a "
-        "browser worker (bin/worker --render).",
+        "Run the scripts of pages in Chromium. The crawler reads the result; it takes about a second per page and "
+        "needs a browser worker (bin/worker --render).",
         in_fetch=True,
         version=2,  # an earlier one would take the pages for empty
     )
@@ -53,29 +53,29 @@ class RenderOptions(Part):
         Texts("main article", _check_css, "CSS"),
         RENDERING,
         "Wait for an element",
-        "Render until a CSS selector matches. Without one, until the page has loaded and requests nothing any more.",
+        "Render until a CSS selector matches. Without one, until the page has loaded and sends no more requests.",
         in_fetch=True,
     )
     render_timeout: float | None = option(
         Duration("10s", empty="15 seconds", most=MAX_RENDER_SECONDS),
         RENDERING,
         "Time in the browser",
-        "Give a page this long in the browser. What it shows by then is read.",
+        "Limit the time of a page in the browser. The crawler reads its state at that time.",
         in_fetch=WireForm("render_seconds", float, lambda seconds: seconds or RENDER_SECONDS),
     )
     scroll: bool = option(
         Switch(),
         RENDERING,
         "Scroll to the end",
-        "Scroll rendered pages to their end. Some load more then.",
+        "Scroll rendered pages to their end. This makes some load more content.",
         in_fetch=True,
     )
     blocked_hosts: tuple[str, ...] = option(
         Texts("*.tracker.example", each(_check_blocked), "HOST"),
         RENDERING,
         "Blocked hosts",
-        "Load nothing from these hosts. *.tracker.example means it and all hosts below it; a page's own host is never "
-        "blocked.",
+        "Load nothing from these hosts. *.tracker.example includes tracker.example and its subdomains; a page's own "
+        "host is never blocked.",
         flag="--block-host",
         in_fetch=True,
     )
@@ -116,15 +116,15 @@ CONFLICTS = (
         "login_url",
         chosen("login_url"),
         all_of(chosen("render"), has("keep", WARC)),
-        "A WARC of a rendered page would hold the cookies of the session. Leave out the log-in, or do not render, "
-        "or do not keep a WARC.",
+        "A WARC of a rendered page would contain the session's cookies. Leave out the log-in, the rendering or the "
+        "WARC.",
     ),
     Conflict(
         "render",
         chosen("render"),
         chosen("revisit", "response_ttl"),
-        "What a browser shows may change while the page's own HTML does not, so pages are not rendered together with "
-        "the options to ask only for what changed or to reuse responses. Leave out these, or do not render.",
+        "A rendered page can change while its HTML does not, so rendering cannot be combined with the options to "
+        "fetch only changes or to reuse responses. Leave out these, or do not render.",
     ),
 )
 

@@ -111,7 +111,7 @@ class Navigation:
             seconds = self.job.choices.seconds
             await asyncio.wait({ready, self.requests.left}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if self.has_crashed:
-                raise BrowserCrashed("the browser's process of this page crashed")
+                raise BrowserCrashed("the browser crashed on this page")
             if ready.done() and not self.requests.left.done() and (error := ready.exception()) is not None:
                 if not isinstance(error, Error) or self.reader.is_gone(error):
                     raise error
@@ -128,7 +128,7 @@ class Navigation:
     def _why_not_ready(self) -> str:
         limit = f"after {self.job.choices.seconds:g} s"
         if self.requests.open:
-            return f"{len(self.requests.open)} of its requests were under way {limit}"
+            return f"{len(self.requests.open)} of its requests were still open {limit}"
         return f"the page was not ready {limit}"
 
     async def _get_ready(self) -> None:
@@ -182,7 +182,7 @@ class Navigation:
                 return
             last = height if is_end else -1
             await self._quiet()
-        self.errors.append(f"the page goes on after {MAX_SCROLLS} screens")
+        self.errors.append(f"the page continues after {MAX_SCROLLS} screens")
 
     # Events
 
@@ -212,5 +212,5 @@ class Navigation:
         limit = self.job.max_html_bytes
         body = html.encode("utf-8", "replace")
         if length > limit or len(body) > limit:
-            self.errors.append(f"the DOM has more than {limit:,} bytes, which are kept")
+            self.errors.append(f"the DOM exceeds {limit:,} bytes; the rest was not stored")
         return body[:limit]

@@ -11,8 +11,8 @@ PAGE_FIELDS = (
     PageField(
         "rendering",
         "Rendered because",
-        "Why a browser rendered it: `always`, or `noscript`, `root` or `empty` where its own HTML says next to "
-        "nothing; empty if none did.",
+        "Why a browser rendered it: `always`, or `noscript`, `root` or `empty` if its HTML is nearly empty; empty "
+        "if it was not rendered.",
         "root",
         column=ColumnPlace(15, "rendering"),
         kept_as="lane_reason",
@@ -21,8 +21,8 @@ PAGE_FIELDS = (
     PageField(
         "lcp_ms",
         "Largest Contentful Paint",
-        "Milliseconds until the largest text or image was shown in the browser; null when it was not rendered, or not "
-        "measured.",
+        "Milliseconds until the browser showed the largest text or image; null when the page was not rendered, or "
+        "not measured.",
         812,
         ValueType.INTEGER,
         Unit.MILLISECONDS,
@@ -32,7 +32,7 @@ PAGE_FIELDS = (
     PageField(
         "cls",
         "Cumulative Layout Shift",
-        "How much the page moved in the browser while it loaded, from 0; null when it was not rendered, or not "
+        "Layout movement while the browser loaded the page, from 0; null when the page was not rendered, or not "
         "measured.",
         0.02,
         ValueType.FLOAT,
@@ -42,7 +42,7 @@ PAGE_FIELDS = (
     PageField(
         "console_errors",
         "Console errors",
-        "Errors on the browser's console; null when it was not rendered, as the numbers below.",
+        "Number of errors on the browser's console; null when the page was not rendered, like the numbers below.",
         0,
         ValueType.INTEGER,
         table=LOAD,
@@ -50,7 +50,7 @@ PAGE_FIELDS = (
     PageField(
         "failed_requests",
         "Failed requests",
-        "Requests of the page in the browser without a response, or with a status of 400 and above.",
+        "Requests of the rendered page without a response, or with a status of 400 or above.",
         0,
         ValueType.INTEGER,
         table=LOAD,
@@ -58,7 +58,7 @@ PAGE_FIELDS = (
     PageField(
         "blocked_requests",
         "Blocked requests",
-        "Requests of the page in the browser that the crawler did not send.",
+        "Requests of the rendered page that the crawler blocked.",
         4,
         ValueType.INTEGER,
         table=LOAD,
@@ -66,8 +66,7 @@ PAGE_FIELDS = (
     PageField(
         "resources",
         "Resources",
-        "Requests of the page in the browser that were sent: scripts, style sheets, data ...; its document is not "
-        "among them.",
+        "Requests that the rendered page sent: scripts, style sheets, data ...; without its document.",
         12,
         ValueType.INTEGER,
         table=LOAD,
@@ -75,7 +74,7 @@ PAGE_FIELDS = (
     PageField(
         "resource_bytes",
         "Size of the resources",
-        "Their bytes as transferred; null when none is known.",
+        "Their transferred bytes; null when unknown.",
         184_220,
         ValueType.INTEGER,
         Unit.BYTES,

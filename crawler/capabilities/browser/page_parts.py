@@ -30,14 +30,14 @@ class Resource(Schema):
     status: int | None = Field(description="The HTTP status; null without a response.")
     bytes: int | None = Field(description="As transferred; null when not known.")
     ms: int | None = Field(description="Milliseconds until its body was complete; null when not known.")
-    error: str = Field(description="What failed, or why it was not sent.")
+    error: str = Field(description="The error, or why it was not sent.")
     problem: str = Field(description="`failed`, `blocked` when the crawler did not send it, or empty.")
 
 
 SCHEMA = PartSchema(
     LOADS,
     "Load",
-    "How a page loaded in a browser; null in place of all of it when none rendered the page.",
+    "How a page loaded in a browser; null if it was not rendered.",
     {
         "console": (list[str], Field(description="The first 50 errors on its console.")),
         "requests": (
@@ -164,7 +164,7 @@ def _absent(crawl: Crawl, page: Page, report: Report) -> str:
     if not page.lane_reason or not page.outcome:
         return ""
     return (
-        f"It was to be rendered because {why_rendered(page.lane_reason)}. Nothing is known of it: the browser did not "
+        f"It was to be rendered because {why_rendered(page.lane_reason)}. It has no data: the browser did not "
         "get to the page, or this crawl is older than that."
     )
 

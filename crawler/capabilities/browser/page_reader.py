@@ -41,7 +41,7 @@ class PageReader:
     async def read(self, limit: int, *, is_late: bool) -> dict[str, Any]:
         """The DOM and the vitals; {} if they cannot be read. Scripts that do not end are ended."""
         if self._page.url == "about:blank":
-            self._errors.append("the page has emptied itself")
+            self._errors.append("the page removed its own content")
             return {}
         try:
             with suppress(TimeoutError):
@@ -52,7 +52,7 @@ class PageReader:
         except (Error, TimeoutError) as error:
             if self.is_gone(error):
                 raise
-            why = error.message.partition("\n")[0] if isinstance(error, Error) else "its process does not answer"
+            why = error.message.partition("\n")[0] if isinstance(error, Error) else "its process does not respond"
             self._errors.append(f"the page cannot be read: {why}")
             await self._quick("Page.crash")
         return {}

@@ -123,7 +123,7 @@ class Relay:
         except TimeoutError:
             if self._is_answered:
                 raise
-            raise Reply("504 Gateway Timeout", f"the server said nothing for {self._idle_seconds:g} seconds") from None
+            raise Reply("504 Gateway Timeout", f"the server sent nothing for {self._idle_seconds:g} seconds") from None
         except (OSError, asyncio.IncompleteReadError):
             if self._is_answered:
                 raise
@@ -167,10 +167,10 @@ class Relay:
         while 100 <= status <= 199:  # interim responses
             status, head = returned(await self._server.head())
             if status == 101:
-                raise BadResponse("the server changes the protocol without being asked to")
+                raise BadResponse("the server switched protocols unasked")
             if status == 407:  # the browser would take it for ours
                 raise BadResponse(
-                    str(refusal(forwarder, status)) if forwarder else "the server answers like a proxy: 407"
+                    str(refusal(forwarder, status)) if forwarder else "the server returned 407, which only proxies send"
                 )
             self._is_answered = True
             await self._downward(head)

@@ -124,7 +124,7 @@ def returned(head: bytes) -> tuple[int, bytes]:
     first, *fields = _lines(head)
     match = _STATUS_LINE.fullmatch(first)
     if match is None:
-        raise BadResponse("the server does not answer in HTTP/1.1")
+        raise BadResponse("the response of the server is not HTTP/1.1")
     return int(match[1]), _head([first, *_end_to_end(fields)])
 
 

@@ -80,7 +80,7 @@ class Recorder:
                     is_cut=is_cut,
                 )
             except Error:
-                self._left_out["which Chromium no longer had"] += 1
+                self._left_out["which Chromium no longer stored"] += 1
                 return None
 
     def _takes(self, largest: int, decoded: int) -> bool:
@@ -89,7 +89,7 @@ class Recorder:
             self._left_out[f"larger than {self._max_body_bytes:,} bytes"] += 1
             return False
         if decoded > self._bytes_left:
-            self._left_out[f"beyond {MAX_BYTES:,} bytes of all"] += 1
+            self._left_out[f"beyond {MAX_BYTES:,} bytes in total"] += 1
             return False
         self._bytes_left -= decoded
         return True

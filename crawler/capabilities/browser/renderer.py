@@ -116,7 +116,7 @@ class Renderer:
         except CancelledError:
             raise RequestAborted from None
         except TimeoutError:
-            raise self._crashed("the browser did not answer") from None
+            raise self._crashed("the browser did not respond") from None
         finally:
             rendering.cancel()  # nothing if it is done
             self._under_way = None

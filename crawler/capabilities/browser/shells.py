@@ -189,7 +189,7 @@ RENDERED_BECAUSE: dict[str, str] = {
     ALWAYS: "the crawl renders all pages",
     Shell.NOSCRIPT: "it asks visitors to enable JavaScript and has little text",
     Shell.ROOT: "the element that its scripts fill is empty",
-    Shell.EMPTY: "it has scripts, but nearly no text and no links",
+    Shell.EMPTY: "it has scripts, but almost no text and no links",
 }
 """Why a browser rendered a page, to follow "because"."""
 

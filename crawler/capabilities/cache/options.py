@@ -5,7 +5,7 @@ from __future__ import annotations
 from crawler.core.composed import Part
 from crawler.core.options.kinds import Duration, OptionGroup, OptionSet, Switch, option
 
-CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching", 110)
+CACHING = OptionGroup("Caching", "reuse earlier responses", "caching", 110)
 
 
 class CacheOptions(Part):
@@ -16,14 +16,14 @@ class CacheOptions(Part):
     revisit: bool = option(
         Switch(),
         CACHING,
-        "Ask only for what changed",
-        "Get only what changed since the last crawl. Unchanged pages are not sent again.",
+        "Fetch only changes",
+        "Fetch only pages changed since the last crawl. The server does not send unchanged pages again.",
     )
     response_ttl: float | None = option(
         Duration("10m", empty="never"),
         CACHING,
         "Maximum response age",
-        "Reuse responses up to this age. They come from other crawls; the site gets no request.",
+        "Reuse responses of other crawls up to this age. The site gets no request.",
         flag="--cache",
     )
 

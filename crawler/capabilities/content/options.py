@@ -42,12 +42,12 @@ _KEPT_PICTURE = by_surface(
 
 
 BOXES = {
-    HTML: ("HTML", "Each page as it was sent."),
+    HTML: ("HTML", "Each page as the server sent it."),
     TEXT: ("Text", "The main content of each page, as plain text."),
-    MARKDOWN: ("Markdown", "The same with headings, links, lists and tables."),
-    WARC: ("WARC", "Each request and answer, as an archive that other tools can replay."),
-    SCREENSHOT: ("Screenshot", "A picture of each page that is rendered in a browser."),
-    PDF: ("PDF", "Each page that is rendered, as a browser prints it on A4."),
+    MARKDOWN: ("Markdown", "The same in Markdown, with headings, links, lists and tables."),
+    WARC: ("WARC", "Each request and response, as an archive that other tools can replay."),
+    SCREENSHOT: ("Screenshot", "A picture of each rendered page."),
+    PDF: ("PDF", "Each rendered page, printed on A4."),
 }
 
 
@@ -87,14 +87,14 @@ class ContentOptions(Part):
         SCREENSHOT_AREA,
         CONTENT,
         "Screenshot area",
-        "Screenshots show the viewport or the whole page. Of a page higher than 16,000 pixels they show the top.",
+        "Screenshots show the viewport or the whole page. Pages higher than 16,000 pixels are cut off.",
         in_fetch=True,
     )
     screenshot_format: str = option(
         SCREENSHOT_FORMAT,
         CONTENT,
         "Screenshot format",
-        "Store screenshots as WebP, PNG or JPEG. WebP takes the least room, PNG keeps every pixel as it was.",
+        "Store screenshots as WebP, PNG or JPEG. WebP is smallest, PNG is lossless.",
         in_fetch=True,
     )
 
@@ -104,8 +104,7 @@ def _without_screenshots(field: str, label: str) -> Conflict:
         field,
         chosen(field),
         lacks("keep", SCREENSHOT),
-        f"{label} says something about screenshots, and this crawl keeps none: choose {_KEPT_PICTURE} with it, or "
-        "leave it out.",
+        f"{label} needs screenshots, and this crawl keeps none: choose {_KEPT_PICTURE}, too, or leave it out.",
     )
 
 

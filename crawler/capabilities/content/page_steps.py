@@ -78,7 +78,7 @@ def _content(form: str, page: _Page) -> bytes | str | None:
         raise  # RQ ends this job
     except Exception as error:
         log.exception("%s could not be kept as %s", page.url, form)
-        return f"{NOT_KEPT}{type(error).__name__} while it was written; please report it"
+        return f"{NOT_KEPT}internal error ({type(error).__name__}) while writing; please report it"
 
 
 def _html(page: _Page) -> bytes | None:

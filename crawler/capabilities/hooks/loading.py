@@ -54,7 +54,7 @@ def names_with(method: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _loaded(names: Sequence[str]) -> tuple[Hook, ...]:
     if len(names) > MAX_HOOKS:
-        raise ImproperlyConfigured(f"CRAWLER_HOOKS names {len(names)} classes; it may name {MAX_HOOKS} at most.")
+        raise ImproperlyConfigured(f"CRAWLER_HOOKS names {len(names)} classes; the maximum is {MAX_HOOKS}.")
     if len(set(names)) < len(names):
         raise ImproperlyConfigured("CRAWLER_HOOKS names a class twice; name each once.")
     return tuple(_hook(name) for name in names)
@@ -75,6 +75,6 @@ def _hook(name: str) -> Hook:
     hook = Hook(name, found)
     if not isinstance(found, type) or not hook.methods:
         raise ImproperlyConfigured(
-            f"CRAWLER_HOOKS has {name!r}, which is no class with one of the methods {', '.join(METHODS)}; write one."
+            f"CRAWLER_HOOKS has {name!r}, which is not a class with one of the methods {', '.join(METHODS)}; add one."
         )
     return hook

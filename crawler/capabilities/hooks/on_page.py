@@ -65,5 +65,5 @@ def _texts(links: Sequence[str]) -> list[str]:
     if isinstance(links, str) or not all(isinstance(link, str) for link in texts):
         raise TypeError("the links that on_page returns must be a list of texts")
     if len(texts) > MAX_LINKS:
-        raise ValueError(f"it found {len(texts):,} links; a page can have {MAX_LINKS:,} of a hook")
+        raise ValueError(f"it found {len(texts):,} links; a hook can add {MAX_LINKS:,} to a page")
     return texts

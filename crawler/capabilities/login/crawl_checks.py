@@ -37,15 +37,15 @@ def _checked(options: CrawlOptions, sealed: str, own: Collection[str], guard: Gu
     chosen = LoginOptions.of(options)
     has_fields = bool(LoginCredentials.of(encryption.opened(sealed)).login_fields)
     if has_fields and not chosen.login_url:
-        raise BadInput("login_url", f"There are values for a log-in form: give the page it is on, too ({_LOGIN_URL}).")
+        raise BadInput("login_url", f"The log-in form's fields need its page; enter it, too ({_LOGIN_URL}).")
     if chosen.login_check and not chosen.login_url:
-        raise BadInput("login_check", f"There is no log-in to check: give the page of its form, too ({_LOGIN_URL}).")
+        raise BadInput("login_check", f"The sign of being logged in needs a log-in page; enter it, too ({_LOGIN_URL}).")
     if not chosen.login_url:
         return options
     if not has_fields:
         raise BadInput(
             "login_fields",
-            f"Give the names and values of the log-in form's fields, too ({_LOGIN_FIELDS}).",
+            f"Enter the names and values of the log-in form's fields, too ({_LOGIN_FIELDS}).",
         )
     url = parse_user_url(chosen.login_url)
     if not is_own(url, own):

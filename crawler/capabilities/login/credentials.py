@@ -24,15 +24,13 @@ def _read(lines: Iterable[str]) -> dict[str, Any]:
     for line in filter(str.strip, lines):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
-            raise BadInput(
-                NAME, "A field of the log-in form is typed as name=value, such as user=ann; this one is not."
-            )
+            raise BadInput(NAME, "Enter each field of the log-in form as name=value, such as user=ann.")
         if CONTROL.search(line):
-            raise BadInput(NAME, "A field of the log-in form cannot hold line ends or control characters.")
+            raise BadInput(NAME, "Fields of the log-in form cannot contain line breaks or control characters.")
         typed.append((name.strip(), value))
     if len(typed) > MAX_LOGIN_FIELDS or sum(len(name) + len(value) for name, value in typed) > MAX_CHARACTERS:
         raise BadInput(
-            NAME, f"A log-in can have {MAX_LOGIN_FIELDS} fields at most, of {MAX_CHARACTERS:,} characters together."
+            NAME, f"A log-in can have {MAX_LOGIN_FIELDS} fields with {MAX_CHARACTERS:,} characters in total."
         )
     return {NAME: tuple(typed)}
 
@@ -46,7 +44,7 @@ CREDENTIALS = (
         name=NAME,
         flag="--login-field",
         metavar="NAME=VALUE",
-        command_help="a field of the log-in form *",
+        command_help="field of the log-in form *",
         label="Fields of the log-in form",
         help="One per line: the name of the field, = and the value. Hidden fields of the form are sent along.",
         description="The fields of the form at `login_url` and their values: `user=ann`. Kept encrypted.",

@@ -111,11 +111,11 @@ class LoginForm:
         target = normalise(form.action, base or page_url) if form.action else page_url
         if form.method != "post":
             raise LoginFailed(
-                f"the form of {page_url} would send the password within a URL (its method is {form.method}), where "
+                f"the form of {page_url} would send the password in a URL (its method is {form.method}), where "
                 "servers log it"
             )
         if target is None:
-            raise LoginFailed(f"the form of {page_url} is not sent to a web address")
+            raise LoginFailed(f"the form of {page_url} is sent to an invalid address")
         self._check_own(target, "the form is sent to")
         body = urlencode(form.filled_in(self._values)).encode()
         headers = {
@@ -137,10 +137,12 @@ class LoginForm:
     def _verify(self, answer: LoginResponse, *, has_names: bool) -> None:
         document = document_in(answer.fetched)
         if answer.fetched.outcome is not Outcome.SUCCESS:
-            raise LoginFailed(f"the site did not accept it: {_problem(answer)}")
+            raise LoginFailed(f"the site rejected the log-in: {_problem(answer)}")
         if self._check:
             if document is None or not matches(document, self._check):
-                raise LoginFailed(f"nothing on {answer.url} matches {self._check!r}, the sign of being logged in")
+                raise LoginFailed(
+                    f"nothing on {answer.url} matches {self._check!r}, which shows that the log-in worked"
+                )
         elif document is not None and login_form(document, self._names, or_password=not has_names):
             raise LoginFailed(f"{answer.url} shows the form again: check the values of its fields")
 
@@ -157,7 +159,7 @@ class LoginForm:
     def _target(self, answer: LoginResponse) -> str:
         target = normalise(answer.fetched.location, answer.url) if answer.fetched.location else None
         if target is None:
-            raise LoginFailed(f"{answer.url} redirects to something that is not a web address")
+            raise LoginFailed(f"{answer.url} redirects to an invalid address")
         self._check_own(target, f"{answer.url} redirects to")
         return target
 
@@ -183,12 +185,12 @@ def _is_refusal(fetched: FetchResult) -> bool:
 
 def _problem(answer: LoginResponse) -> str:
     fetched = answer.fetched
-    return f"{answer.url}: {fetched.error}" if fetched.error else f"{answer.url} answered {fetched.http_status}"
+    return f"{answer.url}: {fetched.error}" if fetched.error else f"{answer.url} returned {fetched.http_status}"
 
 
 def _wait(wait: Callable[[], bool]) -> None:
     if not wait():
-        raise LoginFailed("the host asks to wait for too long between two requests")
+        raise LoginFailed("the host requires too long a wait between requests")
 
 
 def _without_query(url: str) -> str:

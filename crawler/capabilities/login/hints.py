@@ -47,9 +47,9 @@ def _start_leads_to(crawl: Crawl, targets: dict[str, int]) -> bool:
 HINTS = (
     Hint(
         "login",
-        "A crawl without a log-in got 401 or was sent to a log-in page by at least half of the responses, ten or more; "
-        "or its start page led there.",
-        "A log-in is asked for by {pages} of {of}.",
+        "At least half of the responses (ten or more), or the start page, were 401 or led to a log-in page, in a "
+        "crawl without a log-in.",
+        "{pages} of {of} require a log-in.",
         "Let the crawl log in with "
         + by_surface(command="--login-url", page="“Log-in form”", api="`login_url` and `credentials`")
         + ".",

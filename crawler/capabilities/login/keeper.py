@@ -97,7 +97,7 @@ class LoginKeeper:
         if task.kind == EXTERNAL:
             return fetch(task)
         if is_logout_url(task.url):
-            error = "a log-out is not requested by a crawl that logs in"
+            error = "a crawl that logs in does not request log-out links"
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.EXCLUDED, error=error)
         try:
             return self._fetch_within_session(task, fetch)
@@ -160,7 +160,7 @@ class LoginKeeper:
                 return None
             crash_point("login: begun")
             if logins.is_too_often():
-                raise LoginFailed(f"the site has ended the session {MAX_LOGINS_PER_HOUR} times within an hour")
+                raise LoginFailed(f"the site ended the session {MAX_LOGINS_PER_HOUR} times within an hour")
             cookies = self._session.form.log_in(self._fetcher, self._slot.wait_for_grant)
             crash_point("login: form accepted")
             if logins.begin_session(self._holder, encryption.seal_cookies(cookies.dumped())):
@@ -179,6 +179,6 @@ class LoginKeeper:
 
 def _shown_again(url: str) -> str:
     return (
-        f"{url} shows the log-in form although the log-in has worked; if this user may not see the page, exclude it: "
+        f"{url} shows the log-in form although the log-in worked; if this user may not see the page, exclude it with "
         "“No URLs that match”"
     )

@@ -18,7 +18,7 @@ def _check_login_url(field: str, typed: str) -> None:
     try:
         parse_user_url(typed)
     except BadInput as error:
-        raise BadInput(field, f"This is no log-in page: {error.message}") from None
+        raise BadInput(field, f"Invalid log-in page: {error.message}") from None
 
 
 def _check_login_check(field: str, typed: str) -> None:
@@ -34,8 +34,8 @@ class LoginOptions(Part):
         Text("https://example.com/login", _check_login_url, "no log-in"),
         LOGIN,
         "Log-in form",
-        "Log in at this page first. Its form is sent once for all workers, with the values given for its fields, and "
-        "again when the site has ended the session. Log-out links are not followed.",
+        "Log in at this page first. The crawler sends its form once for all workers, with your values for its "
+        "fields, and again when the session ends. Log-out links are not followed.",
         in_fetch=True,
         version=3,  # an earlier one would request the pages without it
         bars=is_logout_url,
@@ -44,7 +44,7 @@ class LoginOptions(Part):
         Text("a.my-account", _check_login_check, "the form is gone"),
         LOGIN,
         "Sign of being logged in",
-        "CSS selector that matches only after log-in. Without one, the log-in has worked if its form is gone.",
+        "CSS selector that matches only after log-in. Without one, the log-in succeeded if the form is gone.",
         command_help="CSS selector that matches only after log-in",
         in_fetch=True,
     )
@@ -55,8 +55,8 @@ CONFLICTS = (
         "login_url",
         chosen("login_url"),
         chosen("revisit", "response_ttl"),
-        "What is behind a log-in is not shared with other crawls, so a crawl that logs in cannot ask only for what "
-        "changed or reuse responses. Leave out these options, or the log-in.",
+        "Pages behind a log-in are not shared with other crawls, so a crawl that logs in cannot fetch only changes "
+        "or reuse responses. Leave out these options, or the log-in.",
     ),
     Conflict(
         "engine",

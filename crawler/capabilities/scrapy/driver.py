@@ -30,7 +30,7 @@ COMMAND = (sys.executable, "-P", "-m", "crawler.capabilities.scrapy.inside")
 START_S = 60.0  # for a machine that is busy
 IDLE_S = 10.0  # without a page, after which the process is ended
 END_S = 25.0  # that the process has to end by itself, once its pipe is closed: a little more than it takes
-ENDED = "the process of Scrapy ended while it had this page"
+ENDED = "Scrapy crashed while it processed this page"
 
 
 class ScrapyMissing(MissingHere):
@@ -96,7 +96,7 @@ class PageRun:
                 wait_for(arrival, deadline - now())
             except TimeoutError:
                 self._process.kill(because_of=self._page)
-                raise ScrapyEnded(f"the spider was not done with this page after {seconds:g} seconds") from None
+                raise ScrapyEnded(f"the spider did not finish this page within {seconds:g} seconds") from None
 
     def answer(
         self, request: int, *, status: int = 0, headers: messages.Headers = (), body: bytes = b"", error: str = ""
@@ -227,7 +227,7 @@ class ScrapyProcess:
                     case messages.Ready():
                         self._ready.set_result(None)
         except (msgspec.DecodeError, OSError, ValueError) as trouble:
-            log.warning("the process of Scrapy said what cannot be read: %s", trouble)
+            log.warning("the Scrapy process sent an unreadable message: %s", trouble)
             self._process.kill()
         self._end_visits(lambda: error)
         if not self._ready.done():

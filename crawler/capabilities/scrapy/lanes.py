@@ -25,12 +25,11 @@ def _check(options: CrawlOptions, by_operator: bool) -> None:
     if not chosen.spider:
         return
     if chosen.engine != WITH_SCRAPY:
-        raise BadInput("spider", f"A spider runs in Scrapy: choose {BY_SURFACE} with it, or leave it out.")
+        raise BadInput("spider", f"Spiders run in Scrapy: choose {BY_SURFACE}, too, or leave out the spider.")
     if not by_operator and chosen.spider not in conf.spiders():
         raise BadInput(
             "spider",
-            f"{chosen.spider} is none of the spiders that users of this installation may choose: its operator adds it "
-            "to CRAWLER_SPIDERS.",
+            f"{chosen.spider} is not one of the spiders allowed here: the operator can add it to CRAWLER_SPIDERS.",
         )
     if by_operator:
         from crawler.capabilities.scrapy import driver

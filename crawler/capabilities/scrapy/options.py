@@ -20,7 +20,7 @@ MAX_SPIDER_NAME = 200  # characters
 
 def _check_spider(field: str, typed: str) -> None:
     if not _DOTTED_NAME.fullmatch(typed) or len(typed) > MAX_SPIDER_NAME:
-        raise BadInput(field, f"{typed!r} names no spider; give module.Class, such as shop.spiders.Prices.")
+        raise BadInput(field, f"{typed!r} is not a spider; enter module.Class, such as shop.spiders.Prices.")
 
 
 class ScrapyOptions(Part):
@@ -32,7 +32,7 @@ class ScrapyOptions(Part):
         ENGINE,
         SCRAPY_GROUP,
         "Engine",
-        "Run pages through Scrapy. Middlewares and pipelines of your own run, too; it needs a Scrapy worker "
+        "Run pages through Scrapy. Your own middlewares and pipelines run, too; it needs a Scrapy worker "
         "(bin/worker --scrapy).",
         in_fetch=True,
     )
@@ -40,8 +40,7 @@ class ScrapyOptions(Part):
         Text("shop.spiders.Prices", _check_spider, "none", "NAME"),
         SCRAPY_GROUP,
         "Spider",
-        "Call a spider of your own with each page. Its items are the page's fields, and the requests it yields its "
-        "links.",
+        "Call your own spider with each page. Its items become the page's fields, and its requests become links.",
         in_fetch=True,
     )
 
@@ -51,8 +50,8 @@ CONFLICTS = (
         "spider",
         chosen("spider"),
         chosen("revisit", "response_ttl"),
-        "A spider sees the responses that arrive, so it is not used together with the options to ask only for what "
-        "changed or to reuse responses. Leave out these, or the spider.",
+        "A spider needs complete responses, so it cannot be combined with the options to fetch only changes or to "
+        "reuse responses. Leave out these, or the spider.",
     ),
 )
 

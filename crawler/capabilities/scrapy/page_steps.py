@@ -154,7 +154,7 @@ class ScrapyStep(PageStep):
         if url is None or refusal:
             return FetchResult(outcome=Outcome.MALFORMED, error=refusal)
         if not self._slot.wait_for_grant():
-            return FetchResult(outcome=Outcome.TIMEOUT, error="the host's next turn is too far off")
+            return FetchResult(outcome=Outcome.TIMEOUT, error="the host's next request is too far in the future")
         fetched = self._fetcher.request(message.method, url, message.body, headers, seconds=seconds)
         self._slot.record_refusal(url, fetched.http_status, fetched.retry_after)
         self._slot.record_outcome(fetched.outcome, fetched.http_status, fetched.elapsed_ms / 1000)
@@ -163,17 +163,17 @@ class ScrapyStep(PageStep):
     def _refusal(self, message: messages.Request, url: str | None, before: int) -> str:
         """Why it is not sent; "" if it is."""
         if url is None:
-            return one_line(f"not sent: {message.url!r} is no web address")
+            return one_line(f"not sent: {message.url!r} is not a web address")
         if host_of(url) != self._host:
-            return f"not sent: {host_of(url)} is another host than the page's"
+            return f"not sent: {host_of(url)} is not the page's host"
         if message.method not in METHODS:
-            return f"not sent: {message.method} is none of {', '.join(sorted(METHODS))}"
+            return f"not sent: {message.method} is not one of {', '.join(sorted(METHODS))}"
         if before >= MAX_REQUESTS:
             return f"not sent: a page may lead to {MAX_REQUESTS} requests"
         ruling = self._robots.decide(url) if self._robots is not None else None
         if isinstance(ruling, RobotsDecision):
             return ruling.refusal(url) or ""
-        return "not sent: robots.txt cannot be asked for now" if ruling is not None else ""
+        return "not sent: robots.txt cannot be fetched now" if ruling is not None else ""
 
 
 _OURS = frozenset(

@@ -16,7 +16,7 @@ class TrapOptions(Part):
         Switch(True, has_both=True),
         TRAPS,
         "Detect endless series",
-        "Set endless series aside. A calendar or a filter makes such pages; you can release them later.",
+        "Quarantine endless series. Calendars and filters create such pages; you can release them later.",
     )
 
 

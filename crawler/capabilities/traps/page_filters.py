@@ -30,17 +30,17 @@ MAX_QUARANTINED = 10_000  # rows of one trap; further pages are only counted
 CHECKS_PER_DOUBLING = 3  # pages of a trap that are requested nevertheless, each time their number has doubled
 CHECKS_NEW, CHECKS_IN_NEW = 2, 20  # a trap is released when so many of them, and one in 20, say something new
 
-_SAME = "it differs from other pages in a value that makes no difference: {pages:,} pages of {pattern} repeated others"
+_SAME = "it differs from other pages only in a value without effect: {pages:,} pages of {pattern} repeated others"
 
 _MEANINGS: Mapping[TrapReason, str] = {
-    TrapReason.SILENT: "the last {pages:,} pages of its branch {pattern} repeated what {others:,} others say",
+    TrapReason.SILENT: "the last {pages:,} pages of its branch {pattern} repeated the content of {others:,} others",
     TrapReason.PARAMETER: _SAME,
     TrapReason.SEGMENT: _SAME,
-    TrapReason.LONGER: "its URL is longer than the long one it was found on",
-    TrapReason.SERIES: "it is one of an endless row of next pages",
+    TrapReason.LONGER: "its URL is longer than the already long URL of the page that links to it",
+    TrapReason.SERIES: "it belongs to an endless series of next pages",
 }
 
-_BY_WORDS = "the last {pages:,} pages of its branch {pattern} had only words of {others:,} others"
+_BY_WORDS = "the last {pages:,} pages of its branch {pattern} had only words that {others:,} others have"
 
 
 def _meaning(trap: Trap) -> str:

@@ -30,7 +30,7 @@ def parse_networks(field: str, typed: Sequence[str]) -> tuple[Network, ...]:
     try:
         return tuple(ip_network(one.strip()) for one in typed if one.strip())
     except ValueError as error:
-        raise BadInput(field, f"{error}. Give addresses or networks such as 127.0.0.1,10.0.0.0/8.") from None
+        raise BadInput(field, f"{error}. Enter addresses or networks such as 127.0.0.1,10.0.0.0/8.") from None
 
 
 def address_of(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:

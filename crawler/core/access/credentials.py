@@ -26,9 +26,9 @@ _VISIBLE = re.compile(r"[ -~]*")
 _BLANKS = re.compile(r"[ \t\r\n]+")
 
 _OURS = {
-    "host": "it follows from the URL",
-    "content-length": "it follows from the request",
-    "transfer-encoding": "it follows from the request",
+    "host": "the crawler sets it from the URL",
+    "content-length": "the crawler sets it for each request",
+    "transfer-encoding": "the crawler sets it for each request",
     "content-type": "requests have no body",
     "content-encoding": "requests have no body",
     "expect": "requests have no body",
@@ -39,16 +39,16 @@ _OURS = {
     "upgrade": "the crawler controls the connection",
     "http2-settings": "the crawler controls the connection",
     "proxy-connection": "the crawler controls the connection",
-    "proxy-authorization": "a proxy's user and password are part of its address, http://user:password@host:port",
-    "accept-encoding": "the crawler asks for what it can decode",
-    "range": "pages are read from their beginning",
-    "if-range": "pages are read from their beginning",
-    "if-match": "asking only for what changed is an option of its own",
-    "if-none-match": "asking only for what changed is an option of its own",
-    "if-modified-since": "asking only for what changed is an option of its own",
-    "if-unmodified-since": "asking only for what changed is an option of its own",
-    "cookie": "cookies are given for themselves, as name=value",
-    "set-cookie": "servers send it; cookies are given for themselves, as name=value",
+    "proxy-authorization": "put the proxy's user and password in its address, http://user:password@host:port",
+    "accept-encoding": "the crawler sends the encodings it can decode",
+    "range": "pages are always requested in full",
+    "if-range": "pages are always requested in full",
+    "if-match": "use the option “Fetch only changes” instead",
+    "if-none-match": "use the option “Fetch only changes” instead",
+    "if-modified-since": "use the option “Fetch only changes” instead",
+    "if-unmodified-since": "use the option “Fetch only changes” instead",
+    "cookie": "enter cookies separately, as name=value",
+    "set-cookie": "only servers send it; enter cookies separately, as name=value",
 }
 """Headers that a user may not set, and why."""
 
@@ -148,7 +148,7 @@ def _read_proxies(texts: Iterable[str]) -> dict[str, Any]:
     parts = [part for text in texts for part in _BLANKS.split(text.strip()) if part]
     typed = tuple(dict.fromkeys(Proxy.parse(part).text for part in parts))
     if len(typed) > MAX_PROXIES:
-        raise BadInput("proxy", f"There are {len(typed)} proxies; a crawl can have {MAX_PROXIES} at most.")
+        raise BadInput("proxy", f"Enter at most {MAX_PROXIES} proxies, not {len(typed)}.")
     return {"proxy": typed[0] if typed else None, "more_proxies": typed[1:]}
 
 
@@ -160,7 +160,7 @@ def _header(text: str) -> Pair:
     name, colon, value = text.partition(":")
     name, value = name.strip(), value.strip(" ")
     if not colon or not _TOKEN.fullmatch(name):
-        raise BadInput("headers", "A header is typed as 'Name: value', such as 'X-Api-Key: abc'; this one is not.")
+        raise BadInput("headers", "Enter each header as 'Name: value', such as 'X-Api-Key: abc'.")
     if name.lower() in _OURS:
         raise BadInput("headers", f"The header {name} cannot be set: {_OURS[name.lower()]}.")
     _check_visible("headers", f"The value of the header {name}", value)
@@ -173,10 +173,10 @@ def _cookies(text: str) -> Iterator[Pair]:
         name, value = name.strip(" "), value.strip(" ")
         if name.lower() in _ATTRIBUTES:
             raise BadInput(
-                "cookies", f"{name} is no cookie but part of a Set-Cookie header; give only name=value of each cookie."
+                "cookies", f"{name} is an attribute of Set-Cookie, not a cookie; enter only name=value of each cookie."
             )
         if not equals or not _TOKEN.fullmatch(name):
-            raise BadInput("cookies", "A cookie is typed as name=value, several as 'a=1; b=2'; this one is not.")
+            raise BadInput("cookies", "Enter a cookie as name=value, several as 'a=1; b=2'.")
         _check_visible("cookies", f"The value of the cookie {name}", value)
         yield name, value
 
@@ -187,13 +187,13 @@ def _read_basic(texts: Iterable[str]) -> dict[str, Any]:
         return {}
     user, colon, password = text.partition(":")
     if not colon or not user:
-        raise BadInput("auth", "User and password are typed as user:password; the colon or the user is missing.")
+        raise BadInput("auth", "Enter user and password as user:password; the colon or the user is missing.")
     if CONTROL.search(text):
-        raise BadInput("auth", "User and password cannot hold line ends or control characters.")
+        raise BadInput("auth", "User and password cannot contain line breaks or control characters.")
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, from a terminal without UTF-8
-        raise BadInput("auth", "User and password are not readable as text; give them in UTF-8.") from None
+        raise BadInput("auth", "User and password are not valid text; enter them in UTF-8.") from None
     return {"basic": (user, password)}
 
 
@@ -201,30 +201,30 @@ def _read_bearer(texts: Iterable[str]) -> dict[str, Any]:
     token = "".join(texts).strip()
     _check_visible("bearer", "The bearer token", token)
     if " " in token:
-        raise BadInput("bearer", "A bearer token holds no blanks; give the token alone, without the word Bearer.")
+        raise BadInput("bearer", "A bearer token contains no spaces; enter only the token, without the word Bearer.")
     return {"bearer": token or None}
 
 
 def _check_visible(field: str, what: str, value: str) -> None:
     if CONTROL.search(value):
-        raise BadInput(field, f"{what} holds a line end or another control character; give it in one line.")
+        raise BadInput(field, f"{what} contains a line break or another control character; enter it on one line.")
     if not _VISIBLE.fullmatch(value):
-        raise BadInput(field, f"{what} holds characters beyond ASCII, which headers cannot carry; encode them first.")
+        raise BadInput(field, f"{what} contains non-ASCII characters, which headers cannot carry; encode them first.")
 
 
 def _check_together(typed: Credentials) -> None:
     names = [name.lower() for name, _ in typed.headers]
     if typed.basic is not None and typed.bearer is not None:
-        raise BadInput("bearer", "Give user and password or a bearer token, not both: a request has one Authorization.")
+        raise BadInput(
+            "bearer", "Enter user and password or a bearer token, not both: a request has one Authorization header."
+        )
     if "authorization" in names and (typed.basic is not None or typed.bearer is not None):
-        raise BadInput("headers", "Give the header Authorization, or user and password, or a bearer token: only one.")
+        raise BadInput("headers", "Enter only one of the header Authorization, user and password, or a bearer token.")
     for name in names:
         if names.count(name) > 1:
-            raise BadInput("headers", f"The header {name} is given more than once; join its values with commas.")
+            raise BadInput("headers", f"The header {name} occurs more than once; join its values with commas.")
     if sum(len(name) + len(value) for name, value in request_headers(typed).items()) > MAX_CHARACTERS:
-        raise BadInput(
-            "headers", f"Headers and cookies add up to more than {MAX_CHARACTERS:,} characters; servers refuse so much."
-        )
+        raise BadInput("headers", f"Headers and cookies exceed {MAX_CHARACTERS:,} characters in total; shorten them.")
 
 
 def _masked_basic(credentials: Credentials) -> Iterator[str]:
@@ -241,7 +241,7 @@ _OWN = (
         metavar="TEXT",
         command_help="a header: 'Name: value' *",
         label="Headers",
-        help="One per line. Sent only to the crawl's own hosts, like all of this except the proxy.",
+        help="One per line. Sent only to the crawl's own hosts, like all credentials except the proxy's.",
         description="Sent to the crawl's own hosts: `X-Key: abc`. Kept encrypted.",
         placeholder="X-Api-Key: abc",
         read=_read_headers,
@@ -254,7 +254,7 @@ _OWN = (
         command_help="name=value *",
         label="Cookies",
         help="One per line, or as a browser sends them: a=1; b=2.",
-        description="The same for cookies: `a=1; b=2`.",
+        description="Cookies, sent to the same hosts: `a=1; b=2`.",
         placeholder="session=abc",
         read=lambda texts: {"cookies": tuple(pair for text in texts for pair in _cookies(text))},
         masked=lambda known: (f"Cookie: {name}={mask(value)}" for name, value in known.cookies),
@@ -265,7 +265,7 @@ _OWN = (
         metavar="USER:PW",
         command_help="user and password (basic authentication)",
         label="User and password",
-        help="With a colon between: user:password.",
+        help="Separated by a colon: user:password.",
         description="User and password: `user:password`.",
         typed=Typed.HIDDEN,
         read=_read_basic,
@@ -277,7 +277,7 @@ _OWN = (
         metavar="TOKEN",
         command_help="a bearer token",
         label="Bearer token",
-        help="The token alone, without the word Bearer.",
+        help="Only the token, without the word Bearer.",
         description="A bearer token for the site.",
         typed=Typed.HIDDEN,
         read=_read_bearer,
@@ -287,11 +287,11 @@ _OWN = (
         name="proxy",
         flag="--proxy",
         metavar="URL",
-        command_help="go through http://user:password@host:port *",
+        command_help="use the proxy http://user:password@host:port *",
         label="Proxy",
-        help="To go through: http://user:password@host:port, socks5://, socks5h://; several with blanks between.",
-        description="Go through this proxy: `http://user:password@host:3128`, also `socks5://` or `socks5h://`. Of "
-        "several, with blanks between, each host has one.",
+        help="Use this proxy: http://user:password@host:port, socks5:// or socks5h://; separate several by spaces.",
+        description="Use this proxy: `http://user:password@host:3128`, also `socks5://` or `socks5h://`. Separate "
+        "several by spaces; each host is assigned one.",
         placeholder="http://proxy.example.com:3128",
         typed=Typed.ADDRESSES,
         read=_read_proxies,

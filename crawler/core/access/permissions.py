@@ -71,9 +71,9 @@ def checked(names: Iterable[str]) -> tuple[Scope, ...]:
     given = set(names)
     unknown = sorted(given - set(Scope))
     if unknown:
-        raise BadInput("scopes", f"There is no scope {unknown[0]!r}; there are {', '.join(Scope)}.")
+        raise BadInput("scopes", f"Unknown scope {unknown[0]!r}; choose from {', '.join(Scope)}.")
     if not given:
-        raise BadInput("scopes", "Choose at least one thing that the token may do.")
+        raise BadInput("scopes", "Choose at least one permission for the token.")
     return tuple(scope for scope in Scope if scope in given)
 
 

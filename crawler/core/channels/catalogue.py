@@ -34,7 +34,7 @@ def listed(words: list[str], last: str = "or") -> str:
 SERVICES = [kind.label for kind in KINDS if kind.is_secret]
 """Whose addresses are secrets."""
 
-ADDRESS_HELP = f"An e-mail address, the web address of your webhook, or the one {listed(SERVICES)} made for you."
+ADDRESS_HELP = f"An e-mail address, the URL of your webhook, or the URL that {listed(SERVICES)} created for you."
 
 
 class Receiver(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ def check_address(field: str, transport: str, address: str) -> None:
     kind.check(field, address)
     if kind.takes_any_url and (other := _recognised(address)) is not None:
         name = other.label
-        raise BadInput(field, f"This is an address of {name}, which does not accept our webhooks; add it as {name}.")
+        raise BadInput(field, f"This is an address of {name}, which does not accept these webhooks; add it as {name}.")
 
 
 def is_encrypted(transport: str) -> bool:

@@ -93,6 +93,6 @@ def check_service_url(label: str, example: str) -> Callable[[str, str], None]:
 
     def check(field: str, address: str) -> None:
         if not (_URL_WITH_PATH.fullmatch(address) and normalise(address) is not None):
-            raise BadInput(field, f"This is not an address that {label} issues, such as {example}.")
+            raise BadInput(field, f"This is not a {label} address; enter one such as {example}.")
 
     return check

@@ -39,7 +39,7 @@ _URL = re.compile(r"https?://[^/\s]+")
 
 def check(field: str, address: str) -> None:
     if not _URL.match(address) or normalise(address) is None:
-        raise BadInput(field, f"{address!r} is not a web address; a webhook begins with https:// or http://.")
+        raise BadInput(field, f"{address!r} is not a web address; enter one with https:// or http://.")
 
 
 def has_credentials(address: str) -> bool:

@@ -38,13 +38,13 @@ class FieldRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def check_rules(field: str, rules: Sequence[FieldRule]) -> None:
     """BadInput naming the first invalid rule and its part."""
     if len(rules) > MAX_RULES:
-        raise BadInput(field, f"There are {len(rules)} extraction rules; a crawl can have {MAX_RULES} at most.")
+        raise BadInput(field, f"Enter at most {MAX_RULES} extraction rules, not {len(rules)}.")
     taken = set[str]()
     for place, rule in enumerate(rules, start=1):
         _check(field, f"Rule {place} ({short_repr(rule.name)})", rule)
         if rule.name.lower() in taken:
             raise BadInput(
-                field, f"Rule {place} ({short_repr(rule.name)}), name: another rule has it; each needs its own."
+                field, f"Rule {place} ({short_repr(rule.name)}), name: another rule has the same name; rename one."
             )
         taken.add(rule.name.lower())
 
@@ -52,10 +52,11 @@ def check_rules(field: str, rules: Sequence[FieldRule]) -> None:
 def _check(field: str, who: str, rule: FieldRule) -> None:
     if not _RULE_NAME.fullmatch(rule.name):
         raise BadInput(
-            field, f"{who}, name: it must begin with a letter and have letters, digits and _ alone, 50 at most."
+            field,
+            f"{who}, name: begin with a letter, and use only letters, digits and _, at most 50.",
         )
     if rule.selector and rule.xpath:
-        raise BadInput(field, f"{who}: give a selector or an xpath, not both.")
+        raise BadInput(field, f"{who}: enter a selector or an xpath, not both.")
     if rule.xpath:
         _check_xpath(field, f"{who}, xpath", rule.xpath)
     else:
@@ -63,13 +64,15 @@ def _check(field: str, who: str, rule: FieldRule) -> None:
     if rule.what not in WHAT:
         raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {short_repr(rule.what)}.")
     if rule.attribute and not _ATTRIBUTE.fullmatch(rule.attribute):
-        raise BadInput(field, f"{who}, attribute: {short_repr(rule.attribute)} is not the name of one, such as href.")
+        raise BadInput(field, f"{who}, attribute: {short_repr(rule.attribute)} is not an attribute name, such as href.")
     if rule.attribute and rule.what != "text":
-        raise BadInput(field, f"{who}: take its {rule.what} or an attribute, not both.")
+        raise BadInput(field, f"{who}: extract its {rule.what} or an attribute, not both.")
     if rule.type not in TYPES:
         raise BadInput(field, f"{who}, type: it can be {', '.join(TYPES)}; not {short_repr(rule.type)}.")
     if rule.many and rule.type == "boolean":
-        raise BadInput(field, f"{who}, many: a boolean says whether anything is found, so there is one of it.")
+        raise BadInput(
+            field, f"{who}, many: a boolean has one value, which tells whether anything matches; leave out many."
+        )
     if len(rule.pattern) > MAX_PATTERN:
         raise BadInput(field, f"{who}, pattern: it is longer than {MAX_PATTERN} characters.")
     try:
@@ -82,13 +85,13 @@ def check_selector(field: str, who: str, selector: str) -> None:
     import soupsieve  # it imports BeautifulSoup, which a tick of a crawl without rules does not need
 
     if not selector.strip():
-        raise BadInput(field, f"{who}: it is empty; give a CSS selector such as h1 or .price.")
+        raise BadInput(field, f"{who}: it is empty; enter a CSS selector such as h1 or .price.")
     if len(selector) > MAX_SELECTOR:
         raise BadInput(field, f"{who}: it is longer than {MAX_SELECTOR} characters.")
     try:
         soupsieve.compile(selector)
     except (soupsieve.SelectorSyntaxError, NotImplementedError, ValueError, RecursionError) as error:
-        raise BadInput(field, f"{who}: {selector!r} cannot be used: {_reason(selector, error)}") from None
+        raise BadInput(field, f"{who}: {selector!r} is invalid: {_reason(selector, error)}") from None
 
 
 def _check_xpath(field: str, who: str, expression: str) -> None:
@@ -103,7 +106,9 @@ def _reason(selector: str, error: Exception) -> str:
     if selector.lstrip("( ").startswith(("/", "./")):
         return "it looks like XPath; write it as `xpath: //h1` in place of `selector`."
     if "::" in selector:
-        return 'leave out what begins with "::"; the text is taken anyway, and `attribute: href` takes an attribute.'
+        return (
+            'remove the part from "::"; the text is extracted by default, and `attribute: href` extracts an attribute.'
+        )
     first = (str(error) or "it is nested too deeply").splitlines()[0].rstrip(".:")
     return f"{first[:1].lower()}{first[1:]}."
 
@@ -148,7 +153,7 @@ def rules_of(field: str, text: str) -> tuple[FieldRule, ...]:
         case dict():
             return tuple(_rule(field, place, *pair) for place, pair in enumerate(parsed.items(), start=1))
         case _:
-            raise BadInput(field, f"These are no extraction rules. {_SHAPE}")
+            raise BadInput(field, f"The text is not a list of extraction rules. {_SHAPE}")
 
 
 def text_of(rules: tuple[FieldRule, ...]) -> str:
@@ -159,7 +164,7 @@ def text_of(rules: tuple[FieldRule, ...]) -> str:
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True) if plain else ""
 
 
-_NOT_ITS_TAG = "The extraction rules hold a value that is not what its tag (!!...) says."
+_NOT_ITS_TAG = "The extraction rules contain a value that does not match its tag (!!...)."
 
 
 def _parsed(field: str, text: str) -> Any:
@@ -188,7 +193,7 @@ def _rule(field: str, place: int, name: Any, given: Any) -> FieldRule:
     if name is not None and isinstance(given, str):
         given = {"selector": given}
     if not isinstance(given, Mapping):
-        raise BadInput(field, f"Rule {place} is not a mapping of parts to values. {_SHAPE}")
+        raise BadInput(field, f"Rule {place} is not a mapping. {_SHAPE}")
     parts = {**given} if name is None else {"name": name, **given}
     who = f"Rule {place}" + (f" ({short_repr(parts['name'])})" if "name" in parts else "")
     for part, value in parts.items():
@@ -202,7 +207,7 @@ def _rule(field: str, place: int, name: Any, given: Any) -> FieldRule:
 
 def _check_part(field: str, who: str, part: Any, value: Any) -> None:
     if part not in _PARTS:
-        raise BadInput(field, f"{who}: there is no part named {short_repr(part)}; there are {', '.join(_PARTS)}.")
+        raise BadInput(field, f"{who}: unknown part {short_repr(part)}; a rule can have {', '.join(_PARTS)}.")
     if part == "many":
         if not isinstance(value, bool):
             raise BadInput(field, f"{who}, many: it must be true or false, not {short_repr(value)}.")

@@ -11,7 +11,7 @@ import yaml
 from crawler.core.text.sanitize import short_repr
 
 MAX_NESTED = 16  # levels of lists and mappings; rules need two, and PyYAML slows down with each level
-NO_ANCHORS = "anchors (&) and aliases (*) cannot be used"
+NO_ANCHORS = "anchors (&) and aliases (*) are not supported"
 
 
 class SafeLoader(yaml.SafeLoader):
@@ -34,5 +34,5 @@ class SafeLoader(yaml.SafeLoader):
         counted = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
         twice = next((name for name, times in counted.items() if times > 1), None)
         if twice is not None:
-            raise yaml.MarkedYAMLError(problem=f"{short_repr(twice)} is given twice", problem_mark=node.start_mark)
+            raise yaml.MarkedYAMLError(problem=f"{short_repr(twice)} occurs twice", problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)

@@ -82,16 +82,16 @@ def check_xpath(field: str, who: str, expression: str) -> None:
     try:
         etree.XPath(expression, regexp=False)
     except (etree.XPathSyntaxError, ValueError) as error:
-        raise BadInput(field, f"{who}: {expression!r} cannot be used: {_reason(error)}") from None
+        raise BadInput(field, f"{who}: {expression!r} is invalid: {_reason(error)}") from None
     bare = _LITERAL.sub("''", expression)
     unknown = next((name for name in _CALL.findall(bare) if not _is_known(name)), None)
     if unknown is not None:
-        raise BadInput(field, f"{who}: there is no function {unknown}() in XPath 1.0.")
+        raise BadInput(field, f"{who}: XPath 1.0 has no function {unknown}().")
     if "$" in bare:
-        raise BadInput(field, f"{who}: variables ($) cannot be used.")
+        raise BadInput(field, f"{who}: variables ($) are not supported.")
     if _PREFIX.search(bare):
         raise BadInput(
-            field, f"{who}: prefixes cannot be used; an element is named as the page writes it, such as svg."
+            field, f"{who}: prefixes are not supported; write the element's name as on the page, such as svg."
         )
 
 
@@ -139,5 +139,5 @@ def _is_known(name: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    first = (str(error) or "it cannot be read").splitlines()[0].rstrip(".:")
+    first = (str(error) or "it cannot be parsed").splitlines()[0].rstrip(".:")
     return f"{first[:1].lower()}{first[1:]}."

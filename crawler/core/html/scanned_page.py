@@ -42,7 +42,7 @@ _TABLE = (
     ("meta", 1, "", ("content", "name", "http-equiv"), 0, False),
     ("title", 0, "", (), MAX_HEADING, False),
     ("h1", 0, "", (), MAX_HEADING, False),
-    # What an https page loads over http. An "alt" is also read for the links around pictures.
+    # The resources that an https page loads over http. An "alt" is also read for the links around pictures.
     ("img", 1, "http:", (*_LOADED, "alt"), 0, False),
     *(
         (tag, 1, "http:", _LOADED, 0, False)

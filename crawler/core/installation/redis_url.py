@@ -26,8 +26,8 @@ SENTINEL_PORT = 26379
 MIN_REDIS_MAJOR = 6  # oldest major version with all commands that are used
 
 NO_CLUSTER = (
-    "Redis Cluster cannot be used, because jobs and crawls need several keys in one transaction: use one Redis server, "
-    "with replicas and Sentinel if it must not fail (docs/redis.md)."
+    "Redis Cluster is not supported, because transactions use several keys: use one Redis server, with replicas and "
+    "Sentinel for high availability (docs/redis.md)."
 )
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:,/@]+)(?::(\d{1,5}))?")
@@ -67,7 +67,7 @@ def parse_sentinel(url: str) -> SentinelUrl | None:
     if not service or not (number.isdecimal() or not number) or None in hosts:
         raise BadInput(
             "redis_url",
-            "With Sentinel it names the sentinels and their service, such as "
+            "With Sentinel it must name the sentinels and their service, such as "
             "redis+sentinel://:PASSWORD@host1:26379,host2:26379,host3:26379/mymaster/0.",
         )
     who = "".join(address.rpartition("@")[:2])

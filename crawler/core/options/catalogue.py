@@ -49,7 +49,7 @@ class CrawlOptions(
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify_events: tuple[str, ...] = by_hand(
         DEFAULT_EVENTS,
-        "The events they are notified of: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
+        "The events to send: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
         "`crawl.cancelled`, and for webhooks `crawl.page`.",
         chosen_events,
     )
@@ -81,7 +81,7 @@ CONFLICTS = (
         "notify_events",
         has("notify_events", Event.PAGE),
         none_of(*PAGE_RECEIVERS),
-        "Only webhooks get page notices; add one, or leave out the event `page`.",
+        "Only webhooks receive page notices; add a webhook, or leave out the event `page`.",
     ),
 )
 

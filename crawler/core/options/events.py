@@ -45,4 +45,4 @@ def _checked(field: str, name: str) -> str:
     if name in OF_PAGES:
         return name
     known = ", ".join(event.removeprefix(PREFIX) for event in OF_PAGES)
-    raise BadInput(field, f"There is no event {name.removeprefix(PREFIX)!r}; choose among {known}.")
+    raise BadInput(field, f"Unknown event {name.removeprefix(PREFIX)!r}; choose from {known}.")

@@ -19,19 +19,18 @@ class LimitOptions(Part):
         "Depth limit",
         "Follow at most this many links in a row.",
     )
-    max_bytes: int | None = option(Size("2GB"), LIMITS, "Limit on bytes", "Stop when about this much has been read.")
+    max_bytes: int | None = option(Size("2GB"), LIMITS, "Limit on bytes", "Stop after downloading about this much.")
     deadline: float | None = option(
-        Duration("2h"), LIMITS, "Time for the crawl", "End after this time. Pages open then are not requested."
+        Duration("2h"), LIMITS, "Time for the crawl", "Stop after this time. Pages still open then are not requested."
     )
     page_ttl: float | None = option(
-        Duration("30m"), LIMITS, "Time for a page", "Give up a page this long after it was found."
+        Duration("30m"), LIMITS, "Time for a page", "Skip a page this long after its discovery."
     )
     page_timeout: float | None = option(
         Duration("10s", empty="the installation's"),
         LIMITS,
         "Page timeout",
-        "Abort a request for a page after this time. The page is tried again as after any timeout; robots.txt and "
-        "sitemaps may take longer.",
+        "Abort a page request after this time. It is retried like a timeout; robots.txt and sitemaps may take longer.",
         in_fetch=True,
     )
     stay_open: bool = option(

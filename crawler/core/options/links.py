@@ -24,11 +24,9 @@ def _check_sitemap(field: str, typed: str) -> None:
     try:
         url = parse_user_url(typed)
     except BadInput as error:
-        raise BadInput(field, f"This is no sitemap: {error.message}") from None
+        raise BadInput(field, f"Invalid sitemap URL: {error.message}") from None
     if url == f"{origin_of(url)}/":  # "map.xml" alone is read as the name of a host
-        raise BadInput(
-            field, f"{typed!r} names a site and no sitemap; give one such as https://example.com/sitemap.xml."
-        )
+        raise BadInput(field, f"{typed!r} is a site, not a sitemap; enter one such as https://example.com/sitemap.xml.")
 
 
 class LinkOptions(Part):
@@ -36,7 +34,7 @@ class LinkOptions(Part):
 
     drop_parameters: tuple[str, ...] = by_hand(
         query_params.TRACKING_PARAMETERS,
-        "Query parameters that change nothing about a page.",
+        "Query parameters that do not change a page.",
         each(query_params.check_parameter),
     )
     recursive: bool = option(
@@ -64,14 +62,14 @@ class LinkOptions(Part):
         Switch(has_both=True),
         SITEMAPS,
         "Read the site's sitemaps",
-        "Read the site's sitemaps. They are /sitemap.xml and those that robots.txt names.",
+        "Read the site's sitemaps. These are /sitemap.xml and the sitemaps that robots.txt lists.",
         in_fetch=True,
     )
     sitemap_urls: tuple[str, ...] = option(
         Texts("https://example.com/news.xml", each(_check_sitemap), "URL"),
         SITEMAPS,
         "Further sitemaps",
-        "Read these sitemaps. They are read even if the site's own sitemaps are not.",
+        "Read these sitemaps. They are read even if the site's own are not.",
         flag="--sitemap",
     )
 

@@ -29,7 +29,7 @@ class PolitenessOptions(Part):
         Switch(True, has_both=True),
         POLITENESS,
         "Slow down when the site does",
-        "Slow down as hosts do. They get fewer connections; failing ones a delay, too.",
+        "Slow down when hosts do. Slow hosts get fewer connections, failing hosts also a delay.",
     )
     obey_robots: bool = option(
         Switch(True),
@@ -43,7 +43,7 @@ class PolitenessOptions(Part):
         Text("ExampleBot/1.0 (+https://example.com/bot)", check_user_agent, "the installation's"),
         POLITENESS,
         "User agent",
-        "Send this User-Agent header. The rules that robots.txt has for its name, here ExampleBot, are obeyed.",
+        "Send this User-Agent header. The crawler follows the robots.txt rules for its name, here ExampleBot.",
     )
     ignore_tls_errors: bool = option(
         Switch(),

@@ -13,7 +13,7 @@ from crawler.core.errors import BadInput
 from crawler.core.options.catalogue import CrawlOptions
 
 NO_SECTION = (
-    "{} is the whole site and no section of it. Give an address in a folder, such as https://example.com/docs/, or "
+    "{} is the whole site, not a section. Enter an address in a folder, such as https://example.com/docs/, or "
     "choose Whole site."
 )
 

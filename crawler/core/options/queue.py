@@ -14,8 +14,8 @@ ACK = Choice(
     EARLY,
     LATE,
     {
-        LATE: "Late: a page whose worker dies is tried again",
-        EARLY: "Early: a page whose worker dies is lost",
+        LATE: "Late: pages of a crashed worker are retried",
+        EARLY: "Early: pages of a crashed worker are lost",
     },
 )
 
@@ -27,8 +27,8 @@ class QueueOptions(Part):
         Texts("/news/=9", check_priorities, "RE=N"),
         QUEUE,
         "Priorities",
-        "Fetch URLs that match sooner or later. A rule is a regular expression, = and 0 (last) to 10 (first); other "
-        "pages have 5. The first that matches counts, unless a list or a sitemap gives the page a priority.",
+        "Fetch matching URLs sooner or later. A rule is a regular expression, = and 0 (last) to 10 (first); other "
+        "pages have 5. The first match counts, unless a list or a sitemap sets the priority.",
         flag="--priority",
     )
     weight: int = option(
@@ -42,6 +42,7 @@ class QueueOptions(Part):
         ACK,
         QUEUE,
         "Acknowledge",
-        "Acknowledge pages late or early. Late, when they are done: if a worker dies, its pages are tried again. "
-        "Early, when a worker takes them: if it dies, its open pages close as lost, and are retried on demand only.",
+        "Acknowledge pages late or early. Late, when they are done: if a worker crashes, its pages are retried. "
+        "Early, when a worker receives them: if it crashes, its open pages close as lost, and are retried only on "
+        "demand.",
     )

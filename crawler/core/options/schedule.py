@@ -86,10 +86,10 @@ def _every(rule: str, typed: str) -> Every:
     amount = typed if typed[:1].isdigit() else f"1 {typed}"
     seconds = None if re.fullmatch(r"[\d.]*", typed) else seconds_of(amount)
     if seconds is None:
-        raise BadInput(FIELD, f'{rule!r} is no schedule: write "every 6h", "every 30m" or "every 2 days".')
+        raise BadInput(FIELD, f'{rule!r} is not a valid schedule: write "every 6h", "every 30m" or "every 2 days".')
     if not SHORTEST <= seconds <= LONGEST_DAYS * 86400:
         raise BadInput(
-            FIELD, f"{rule!r} is no schedule: between a minute and {LONGEST_DAYS} days lie between two runs."
+            FIELD, f"{rule!r} is not a valid schedule: the interval must be between a minute and {LONGEST_DAYS} days."
         )
     return Every(timedelta(seconds=round(seconds)))
 
@@ -99,19 +99,19 @@ def _cron(rule: str, typed: str, zone: tzinfo) -> Cron:
 
     fields = typed.split(" ")
     if len(fields) != _CRON_FIELDS:
-        raise BadInput(FIELD, f"{rule!r} is no schedule: {_EXAMPLES}.")
+        raise BadInput(FIELD, f"{rule!r} is not a valid schedule: {_EXAMPLES}.")
     for field in fields:
         if not _CRON_FIELD.fullmatch(field) or _RANDOM_FIELD.search(field):
-            raise BadInput(FIELD, f"{rule!r} is no schedule: {field!r} is no field of a cron expression; {_EXAMPLES}.")
+            raise BadInput(FIELD, f"{rule!r} is not a valid schedule: {field!r} is not a cron field; {_EXAMPLES}.")
     typed = " ".join(_ONE_VALUE.sub(r"\1", field) for field in fields)
     try:
         croniter(typed, _SOME_DAY).get_next(datetime)
     except CroniterBadDateError:
         raise BadInput(
-            FIELD, f"The schedule {rule!r} would never fire: no such day is in any calendar; {_EXAMPLES}."
+            FIELD, f"The schedule {rule!r} would never run: no calendar has this day; {_EXAMPLES}."
         ) from None
     except (ValueError, KeyError) as error:  # croniter's own errors are ValueErrors
-        raise BadInput(FIELD, f"{rule!r} is no schedule: {first_line(error)}; {_EXAMPLES}.") from None
+        raise BadInput(FIELD, f"{rule!r} is not a valid schedule: {first_line(error)}; {_EXAMPLES}.") from None
     return Cron(typed, zone)
 
 

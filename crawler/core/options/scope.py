@@ -13,12 +13,12 @@ SITE = OptionGroup("Scope", "hosts, paths, patterns", "scope", 10)
 class ScopeOptions(Part):
     """What belongs to the site."""
 
-    subdomains: bool = option(Switch(), SITE, "Include subdomains", "Include the hosts below the start URLs' hosts.")
+    subdomains: bool = option(Switch(), SITE, "Include subdomains", "Include subdomains of the start URLs' hosts.")
     hosts: tuple[str, ...] = option(
         Texts("*.example.org", each(check_host), "HOST"),
         SITE,
         "Further hosts",
-        "Also crawl these hosts. They may have ports; *.example.org means all hosts below example.org.",
+        "Also crawl these hosts. Ports are allowed; *.example.org means all subdomains of example.org.",
         flag="--host",
     )
     path_prefixes: tuple[str, ...] = option(

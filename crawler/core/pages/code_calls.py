@@ -62,12 +62,12 @@ def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     named = dict(fields)
     for name in named:
         if not isinstance(name, str) or not _FIELD_NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a field: it begins with a letter and has letters, digits and _")
+            raise ValueError(f"{name!r} is not a field name: begin with a letter, and use only letters, digits and _")
     if len(named) > MAX_FIELDS:
-        raise ValueError(f"it found {len(named)} fields; a page can have {MAX_FIELDS}")
+        raise ValueError(f"it found {len(named)} fields; a page can have at most {MAX_FIELDS}")
     encoded = _encode(named)
     if len(encoded) > MAX_BYTES:
-        raise ValueError(f"its fields have {len(encoded):,} bytes as JSON; a page can have {MAX_BYTES:,}")
+        raise ValueError(f"its fields take {len(encoded):,} bytes as JSON; the limit is {MAX_BYTES:,}")
     plain: dict[str, Any] = _decode(encoded)  # dates, decimals and dataclasses are what JSON makes of them
     msgspec.msgpack.encode(plain)  # an integer beyond 64 bits cannot be reported
     return plain

@@ -72,7 +72,7 @@ class Outcome(StrEnum):
         Category.FETCHED,
         Tone.NEUTRAL,
         "redirect",
-        "a response with a status of 300-399; its target is a page too",
+        "a response with a status of 300-399; its target is a page of its own",
     )
     CLIENT_ERROR = OutcomeEntry(
         "4xx",
@@ -95,7 +95,7 @@ class Outcome(StrEnum):
         Category.FETCHED,
         Tone.GOOD,
         "unchanged",
-        "a 304 to a conditional request: the cached response holds",
+        "a 304 to a conditional request: the cached response is still valid",
     )
 
     DNS = OutcomeEntry(
@@ -112,13 +112,13 @@ class Outcome(StrEnum):
         Category.FAILED,
         Tone.ERROR,
         "no connection",
-        "the connection was refused, reset or never made",
+        "the connection was refused, reset or never established",
         Cause.HOST,
         Retry.ALWAYS,
         is_unresponsive=True,
     )
     TLS = OutcomeEntry(
-        "tls", Category.FAILED, Tone.ERROR, "no secure connection", "no trustworthy TLS connection", Cause.HOST
+        "tls", Category.FAILED, Tone.ERROR, "no secure connection", "no secure TLS connection", Cause.HOST
     )
     TIMEOUT = OutcomeEntry(
         "timeout",
@@ -131,20 +131,20 @@ class Outcome(StrEnum):
         is_unresponsive=True,
     )
     TOO_LARGE = OutcomeEntry(
-        "too_large", Category.FAILED, Tone.ERROR, "too large", "headers or body above the limit; nothing is parsed"
+        "too_large", Category.FAILED, Tone.ERROR, "too large", "headers or body exceed the limit; nothing is parsed"
     )
     MALFORMED = OutcomeEntry(
         "malformed", Category.FAILED, Tone.ERROR, "not usable HTTP", "the response is not usable HTTP"
     )
     CRASHED = OutcomeEntry(
-        "crashed", Category.FAILED, Tone.ERROR, "crashed the worker", "a worker crashed at each attempt"
+        "crashed", Category.FAILED, Tone.ERROR, "crashed the worker", "each attempt crashed its worker"
     )
     LOST = OutcomeEntry(
         "lost",
         Category.FAILED,
         Tone.ERROR,
         "lost with its worker",
-        "its worker died, and the crawl acknowledges early: it is not tried again by itself",
+        "its worker died, and the crawl acknowledges pages early: it is retried only on demand",
         Cause.CRAWL,
     )
 
@@ -153,7 +153,7 @@ class Outcome(StrEnum):
         Category.SKIPPED,
         Tone.NEUTRAL,
         "forbidden by robots.txt",
-        "robots.txt forbids it or could not be read",
+        "robots.txt forbids it or could not be fetched",
     )
     LIMIT = OutcomeEntry(
         "limit",
@@ -185,7 +185,7 @@ class Outcome(StrEnum):
         Category.SKIPPED,
         Tone.NEUTRAL,
         "excluded",
-        "a pattern that was changed while the crawl ran leaves it out",
+        "excluded by a pattern that was changed while the crawl ran",
         Cause.CRAWL,
     )
     EXTERNAL = OutcomeEntry(

@@ -31,14 +31,14 @@ _KERNEL = (
     PageField(
         "status",
         "State",
-        "0 = open: its outcome is not known yet; 1 = closed.",
+        "0 = open: it has no outcome yet; 1 = closed.",
         1,
         ValueType.INTEGER,
     ),
     PageField(
         "outcome",
         "Outcome",
-        "How it closed: `2xx`, `3xx`, `4xx`, `5xx`, `timeout`, `robots` ...; null while it is open.",
+        "Its outcome: `2xx`, `3xx`, `4xx`, `5xx`, `timeout`, `robots` ...; null while it is open.",
         "2xx",
         empty_is_null=True,
     ),
@@ -131,13 +131,13 @@ _KERNEL = (
     PageField(
         "error",
         "Error",
-        "Why there is no usable response.",
+        "The reason why it has no usable response.",
         "",
     ),
     PageField(
         "directives",
         "Directives",
-        "What meta robots and X-Robots-Tag say.",
+        "The values of meta robots and X-Robots-Tag.",
         "",
         column=ColumnPlace(13, "directives"),
     ),
@@ -150,14 +150,14 @@ _KERNEL = (
     PageField(
         "not_followed",
         "Links not followed",
-        "How many addresses it links to were left out because of nofollow.",
+        "Number of links not followed because of nofollow.",
         0,
         ValueType.INTEGER,
     ),
     PageField(
         "reused",
         "From the cache",
-        "Whether the response was taken from the cache: nothing was requested.",
+        "Whether the response came from the cache, without a request.",
         False,
         ValueType.BOOLEAN,
     ),
@@ -170,7 +170,7 @@ _KERNEL = (
     PageField(
         "in_sitemap",
         "In a sitemap",
-        "Whether a sitemap names it.",
+        "Whether a sitemap lists it.",
         False,
         ValueType.BOOLEAN,
         column=ColumnPlace(14, "sitemap"),
@@ -178,20 +178,20 @@ _KERNEL = (
     PageField(
         "linked",
         "Linked from a page",
-        "Whether a link leads to it, or it is a start URL; false when a sitemap alone names it.",
+        "Whether a link leads to it, or it is a start URL; false if only a sitemap lists it.",
         True,
         ValueType.BOOLEAN,
     ),
     PageField(
         "lastmod",
         "Last modified, by the sitemap",
-        "The date of the last change that the sitemap gives.",
+        "The date of the last change, from the sitemap.",
         "",
     ),
     PageField(
         "meta",
         "From the list",
-        "What its line in the list of URLs says beside the address, priority and times; null without that.",
+        "The other values of its line in the list of URLs, without address, priority and times; null without any.",
         {"customer": "4711"},
         ValueType.JSON,
         is_nullable=True,
@@ -199,7 +199,7 @@ _KERNEL = (
     PageField(
         "given_up",
         "Dead letter",
-        "A dead letter: it failed, and another attempt might succeed.",
+        "A dead letter: it failed, but another attempt might succeed.",
         False,
         ValueType.BOOLEAN,
         is_exported=False,
@@ -223,7 +223,7 @@ _KERNEL = (
     PageField(
         "h1_count",
         "Headings (h1)",
-        "How many h1 it has; null when they were not counted.",
+        "Number of h1 elements; null when they were not counted.",
         1,
         ValueType.INTEGER,
         table=METADATA,
@@ -243,7 +243,7 @@ _KERNEL = (
     PageField(
         "canonicals",
         "Canonical addresses",
-        "How many links rel=canonical it has.",
+        "Number of link rel=canonical elements.",
         1,
         ValueType.INTEGER,
         table=METADATA,
@@ -252,7 +252,7 @@ _KERNEL = (
     PageField(
         "words",
         "Words",
-        "Words of the visible text; null when they were not counted.",
+        "Number of words in the visible text; null when they were not counted.",
         412,
         ValueType.INTEGER,
         table=METADATA,
@@ -272,8 +272,8 @@ _KERNEL = (
     PageField(
         "certificate_error",
         "Certificate not verified",
-        "Why the server's certificate was not trusted, in a crawl with `--ignore-tls-errors`; empty if it was, or none "
-        "was needed.",
+        "The certificate error, in a crawl with `--ignore-tls-errors`; empty if the certificate was trusted or not "
+        "needed.",
         "",
         table=METADATA,
     ),

@@ -160,13 +160,13 @@ def read(given: Mapping[str, Sequence[str]]) -> PagesQuery:
 
 def _text(typed: str) -> str:
     if len(typed) > MAX_TEXT:
-        raise BadInput("q", f"The text to look for can have {MAX_TEXT} characters at most, not {len(typed)}.")
+        raise BadInput("q", f"The search text can have at most {MAX_TEXT} characters, not {len(typed)}.")
     return typed
 
 
 def _show(typed: str) -> Show:
     if typed and typed not in set(Show):
-        raise BadInput("show", f"What can be shown is {_listed(Show)}; not {typed!r}.")
+        raise BadInput("show", f"Choose what to show from {_listed(Show)}; not {typed!r}.")
     return Show(typed) if typed else Show.ALL
 
 
@@ -203,7 +203,7 @@ def _order(typed: str) -> tuple[Sort, bool]:
 
 def _page_id(name: str, typed: str) -> int | None:
     if typed and not _PAGE_ID.fullmatch(typed):
-        raise BadInput(name, f"The place to go on from must be the id of a page, not {typed!r}.")
+        raise BadInput(name, f"The cursor must be the id of a page, not {typed!r}.")
     return int(typed) if typed else None
 
 
@@ -215,7 +215,7 @@ def _listed(values: type[StrEnum]) -> str:
 
 MAX_KEY = 2**63 - 1  # of the tables
 MAX_NUMBER = 2**64 - 1  # half of a UUID
-_UNUSABLE = "This cursor cannot be used. Take it from `next` of the page before, or leave it out to start again."
+_UNUSABLE = "This cursor cannot be used. Use `next` of the previous page, or leave it out to start again."
 _DIGITS = re.compile(r"[0-9]{1,20}")
 
 

@@ -36,7 +36,7 @@ def placed(
     if priority is not None and not 0 <= priority <= MAX_PRIORITY:
         raise BadInput("priority", f"The priority must be between 0 (last) and {MAX_PRIORITY} (first), not {priority}.")
     if delay is not None and not_before is not None:
-        raise BadInput("not_before", "Give a delay or a time before which the pages are not requested; not both.")
+        raise BadInput("not_before", "Enter a delay or a time before which the pages are not requested, not both.")
     if delay is not None and not 0 <= delay <= MAX_SECONDS:
         raise BadInput("delay", f"The delay must be between 0 seconds and {MAX_DAYS} days, not {delay:,.10g} s.")
     if not_before is not None and not_before > now + MAX_SECONDS:

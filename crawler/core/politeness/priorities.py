@@ -20,7 +20,7 @@ def check_priorities(field: str, rules: Sequence[str]) -> None:
         if _RULE.fullmatch(rule) is None:
             raise BadInput(
                 field,
-                f"{rule[:80]!r} gives no priority: write a regular expression, = and 0 (last) to 10 (first), such as "
+                f"{rule[:80]!r} has no priority: write a regular expression, = and 0 (last) to 10 (first), such as "
                 "/news/=9.",
             )
     check_patterns(field, [pattern for pattern, _ in map(_parts, rules)])

@@ -216,4 +216,4 @@ def decode_head(raw: bytes) -> SliceReport:
 
 def _check_version(version: int) -> None:
     if version > VERSION:
-        raise NewerMessage(f"it has version {version}, and this worker understands {VERSION}")
+        raise NewerMessage(f"it has version {version}, but this worker supports {VERSION}")

@@ -45,7 +45,7 @@ def gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 over = not data.startswith(MAGIC[: len(data)])
                 inflater = inflater if over else zlib.decompressobj(_GZIP)
     if begun and not inflater.eof:
-        raise Broken("the gzip data ends before its end")
+        raise Broken("the gzip data is truncated")
 
 
 def _cut(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -17,11 +17,11 @@ MAX_TOGETHER = 50_000  # of all patterns of one field, which are matched as one;
 MAX_LENGTH = 20_000  # characters; the engine needs 17 seconds to reject "\\pL" repeated a hundred thousand times
 
 _NO_ENGINE = {
-    "invalid perl operator: (?=": "it looks ahead",
-    "invalid perl operator: (?!": "it looks ahead",
-    "invalid perl operator: (?<": "it looks behind",
+    "invalid perl operator: (?=": "lookahead is not supported",
+    "invalid perl operator: (?!": "lookahead is not supported",
+    "invalid perl operator: (?<": "lookbehind is not supported",
     "invalid escape sequence: \\Z": r"write \z or $ for \Z",
-    "invalid escape sequence": "it may refer back to a group",
+    "invalid escape sequence": "backreferences are not supported",
 }
 """Messages of the engine about features of Python's that it lacks, because they can take exponential time."""
 
@@ -54,7 +54,7 @@ def check_patterns(field: str, patterns: Sequence[str]) -> None:
     except re2.error:
         fits = False
     if not fits:
-        raise BadInput(field, "These regular expressions are too large together; use fewer or shorter ones.")
+        raise BadInput(field, "The regular expressions are too large in total; use fewer or shorter ones.")
 
 
 def check_pattern(field: str, pattern: str) -> None:
@@ -64,9 +64,9 @@ def check_pattern(field: str, pattern: str) -> None:
     try:
         size = int(_compiled(pattern).programsize)
     except UnicodeEncodeError:
-        raise BadInput(field, f"{pattern[:80]!r} is no text: half of a character is missing.") from None
+        raise BadInput(field, f"{pattern[:80]!r} is not valid text: it contains half of a character.") from None
     except re2.error as error:
-        raise BadInput(field, f"{pattern!r} is not a usable regular expression: {_reason(error)}.") from None
+        raise BadInput(field, f"{pattern!r} is not a valid regular expression: {_reason(error)}.") from None
     if size > MAX_PROGRAM:
         raise BadInput(field, f"{pattern[:80]!r} is too large a regular expression; split it into several.")
     try:
@@ -86,5 +86,5 @@ def _reason(error: Exception) -> str:
     reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error)
     for beginning, meaning in _NO_ENGINE.items():
         if reason.startswith(beginning):
-            return f"{reason} ({meaning}; such patterns can take forever, so use a second include or exclude instead)"
+            return f"{reason} ({meaning}, because it can take forever; use a second include or exclude pattern)"
     return reason

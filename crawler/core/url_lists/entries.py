@@ -73,7 +73,7 @@ def _refuse_noise(beginning: Sequence[ListLine], file_name: str) -> None:
         if line.fault == NUL:
             raise BadInput(
                 "list",
-                f"{file_name} is not a list of URLs: line {line.number:,} holds NUL bytes, as binary files do. "
+                f"{file_name} is not a list of URLs: line {line.number:,} contains NUL bytes, like binary files. "
                 "Save it as text or CSV, in UTF-8.",
             )
 
@@ -102,7 +102,7 @@ def _in_table(lines: Iterator[ListLine], layout: Layout) -> Iterator[Entry | Inv
 def _in_row(number: int, fields: list[str], layout: Layout) -> Entry | Invalid:
     typed = _field(fields, layout.url)
     if not typed:
-        return Invalid(number, layout.delimiter.join(fields), f"Column {layout.url + 1}, that of the URLs, is empty.")
+        return Invalid(number, layout.delimiter.join(fields), f"Column {layout.url + 1}, which has the URLs, is empty.")
     priority, ttl, not_before = (_field(fields, place) for place in (layout.priority, layout.ttl, layout.not_before))
     meta = {name: value for name, place in layout.meta if (value := _field(fields, place))}
     try:
@@ -157,7 +157,7 @@ def _of_some_use(items: Iterator[Entry | Invalid], file_name: str) -> Iterator[E
 def _useless(held: Sequence[Entry | Invalid], file_name: str) -> str:
     first = next((item for item in held if isinstance(item, Invalid)), None)
     if first is None:
-        return f"{file_name} is not a list of URLs: it holds nothing but comments or names of columns."
+        return f"{file_name} is not a list of URLs: it contains only comments or column names."
     tried = "its only line cannot" if len(held) == 1 else f"none of its first {len(held):,} lines can"
     return f"{file_name} is not a list of URLs: {tried} be used. Line {first.line:,}: {first.why}"
 
@@ -165,7 +165,7 @@ def _useless(held: Sequence[Entry | Invalid], file_name: str) -> str:
 def _at_most(max_lines: int, items: Iterator[Entry | Invalid]) -> Iterator[Entry | Invalid]:
     for number, item in enumerate(items, start=1):
         if number > max_lines:
-            raise BadInput("list", f"The list has more than {max_lines:,} lines; split it up.")
+            raise BadInput("list", f"The list has more than {max_lines:,} lines; split it.")
         yield item
 
 

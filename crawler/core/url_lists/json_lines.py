@@ -37,13 +37,11 @@ def row_of(line: str, columns: ColumnChoice) -> ObjectRow:
     by its number."""
     for field, typed in (("list_column", columns.url), ("priority_column", columns.priority)):
         if typed.strip().isdecimal():
-            raise BadInput(
-                field, "The lines of this list are JSON objects, whose values have names; give one of these."
-            )
+            raise BadInput(field, "The lines of this list are JSON objects; enter a key instead of a number.")
     try:
         found = _decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        raise BadValue('The line is no JSON object such as {"url": "https://example.com/"}.') from None
+        raise BadValue('The line is not a JSON object such as {"url": "https://example.com/"}.') from None
     return row_of_object(found, columns)
 
 

@@ -22,8 +22,8 @@ MAX_LENGTH = 10_000  # characters of a line
 MAX_BYTES = 4 * 1024**3  # of the whole decoded list: a few KB may decode to any size
 
 TOO_LONG = f"The line is longer than {MAX_LENGTH:,} characters."
-NUL = "The line holds NUL bytes, which no text does."
-NOT_TEXT = "The line is no text: it is neither UTF-8 nor Latin-1."
+NUL = "The line contains NUL bytes, so it is not text."
+NOT_TEXT = "The line is not text in UTF-8 or Latin-1."
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAX_LINE_BYTES = 4 * (MAX_LENGTH + 1)  # certainly more than MAX_LENGTH characters
@@ -74,7 +74,7 @@ def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
     try:
         yield from gunzipped(pieces)
     except Broken as broken:
-        raise BadInput("list", f"The list cannot be unpacked: {broken}. Was it copied whole?") from None
+        raise BadInput("list", f"The list cannot be decompressed: {broken}. Check that the file is complete.") from None
 
 
 def _as_utf8(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ def _within(max_bytes: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         total += len(piece)
         if total > max_bytes:
-            raise BadInput("list", f"The list is larger than {max_bytes:,} bytes once it is unpacked; split it up.")
+            raise BadInput("list", f"The list is larger than {max_bytes:,} bytes after decompression; split it.")
         yield piece
 
 
@@ -130,7 +130,7 @@ PRIORITY, TTL, NOT_BEFORE = "priority", "ttl", "not_before"
 MAX_COLUMNS = 10_000
 MAX_ROW_LINES = 100  # physical lines of one row; a longer quote was never closed
 
-UNCLOSED = "A quote in this row is not closed, or text stands behind it."
+UNCLOSED = "A quote in this row is not closed, or is followed by text."
 
 _DELIMITERS = "\t,;|"  # in this order: a URL has no tab, and more likely a semicolon than a comma
 
@@ -256,8 +256,8 @@ def _further(header: ListLine, delimiter: str, known: Collection[int | None]) ->
     if len(places) > MAX_META_COLUMNS:
         raise BadInput(
             "list",
-            f"Line {header.number} names {len(places)} columns besides the crawl's own; at most {MAX_META_COLUMNS} "
-            "can be carried to the results. Leave out some of them.",
+            f"Line {header.number} names {len(places)} additional columns; the results can have at most "
+            f"{MAX_META_COLUMNS}. Remove some of them.",
         )
     return tuple(places.items())
 
@@ -279,7 +279,9 @@ def _place(field: str, typed: str, names: list[str]) -> int | None:
         return names.index(chosen)
     if chosen.isdecimal() and 0 < int(chosen[:9]) <= MAX_COLUMNS:
         return int(chosen) - 1
-    there = f"its columns are: {', '.join(names)}" if names else "its first line names no columns; give a number from 1"
+    there = (
+        f"its columns are: {', '.join(names)}" if names else "its first line has no column names; enter a number from 1"
+    )
     raise BadInput(field, f"The list has no column {typed!r}; {there}.")
 
 

@@ -66,7 +66,7 @@ def _priority(typed: str) -> int | None:
         return None
     priority = priority_of(typed)
     if priority is None:
-        raise BadValue(f"{typed[:_QUOTED]!r} is no priority: give 0 (last) to 10 (first), or 0.0 to 1.0.")
+        raise BadValue(f"{typed[:_QUOTED]!r} is not a valid priority: enter 0 (last) to 10 (first), or 0.0 to 1.0.")
     return priority
 
 
@@ -76,7 +76,8 @@ def _ttl(typed: str) -> float | None:
     seconds = seconds_of(typed)
     if seconds is None or not (math.isfinite(seconds) and 0 < seconds <= MAX_DAYS * 86400):
         raise BadValue(
-            f"{typed[:_QUOTED]!r} is no time to live: give seconds or a duration such as 30m, at most {MAX_DAYS} days."
+            f"{typed[:_QUOTED]!r} is not a valid time to live: enter seconds or a duration such as 30m, at most "
+            f"{MAX_DAYS} days."
         )
     return seconds
 
@@ -87,24 +88,24 @@ def _not_before(typed: str) -> float | None:
     moment = moment_of(typed)
     if moment is None:
         raise BadValue(
-            f"{typed[:_QUOTED]!r} is no time to begin at: give one such as 2026-11-23T20:15:00Z, or seconds since 1970."
+            f"{typed[:_QUOTED]!r} is not a valid time: enter one such as 2026-11-23T20:15:00Z, or seconds since 1970."
         )
     return moment
 
 
 def _checked(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(meta) > MAX_META_COLUMNS:
-        raise BadValue(f"It has {len(meta)} further values; at most {MAX_META_COLUMNS} can be carried to the results.")
+        raise BadValue(f"It has {len(meta)} additional values; the results can have at most {MAX_META_COLUMNS}.")
     for name, value in meta.items():
         if isinstance(value, (dict, list)):
-            raise BadValue(f"The value of {name[:_QUOTED]!r} is not plain: give text, a number, true or false.")
+            raise BadValue(f"The value of {name[:_QUOTED]!r} must be text, a number, true or false.")
     try:
         size = len(_json(meta))
     except (OverflowError, UnicodeEncodeError):
-        raise BadValue("One of its further values is no text, or a number of more than 64 bits.") from None
+        raise BadValue("One of its additional values is not valid text, or is a number of more than 64 bits.") from None
     if size > MAX_META_BYTES:
         raise BadValue(
-            f"Its further values take {size:,} bytes; at most {MAX_META_BYTES:,} can be carried to the results. "
-            "Shorten them, or leave out columns."
+            f"Its additional values take {size:,} bytes; the results can have at most {MAX_META_BYTES:,}. Shorten "
+            "them, or remove columns."
         )
     return meta

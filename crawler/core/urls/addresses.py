@@ -174,7 +174,7 @@ def _bad(text: str) -> BadInput:
     return BadInput(
         "private_hosts",
         f"{text!r} is not a host, host:port, IP address or range of addresses; "
-        'give one such as intranet.example:8080 or 10.0.0.0/8, or "*" for every address.',
+        'enter one such as intranet.example:8080 or 10.0.0.0/8, or "*" for every address.',
     )
 
 
@@ -207,11 +207,9 @@ def parse_ports(texts: Sequence[str]) -> Container[int]:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535):
-        raise BadInput("ports", f'{text!r} is not a port; give numbers such as 80,443,8080, or "*" for every port.')
+        raise BadInput("ports", f'{text!r} is not a port; enter numbers such as 80,443,8080, or "*" for every port.')
     if is_bad(int(text)):
-        raise BadInput(
-            "ports", f"Port {text} is one that browsers refuse; allow it for one host, as host:{text} among the hosts."
-        )
+        raise BadInput("ports", f"Browsers refuse port {text}; allow it for one host, as host:{text} among the hosts.")
     return int(text)
 
 
@@ -239,17 +237,19 @@ class Proxy:
         """The proxy that the user typed, or BadInput(name). No message repeats the input: it may contain a password."""
         text = typed.strip()
         if _CONTROL.search(text):
-            raise BadInput(name, "The proxy's address holds a line end or another control character.")
+            raise BadInput(
+                name, "The proxy's address contains a line break or another control character; enter it on one line."
+            )
         scheme = match[1].lower() if (match := _SCHEME.match(text)) else ""
         if scheme.startswith("socks") and scheme not in (SOCKS5, SOCKS5H):
-            hint = "SOCKS5 is the version that is spoken"
+            hint = "only SOCKS5 is supported"
             raise BadInput(name, f"The address of a SOCKS proxy begins with socks5:// or socks5h://: {hint}.")
         if scheme == "https":
             raise BadInput(
-                name, f"Proxies that are spoken to over TLS are not supported; give one as http://, {EXAMPLE}."
+                name, f"Connections to a proxy over TLS are not supported; enter one with http://, {EXAMPLE}."
             )
         if scheme not in ("http", SOCKS5, SOCKS5H, ""):
-            raise BadInput(name, f"A proxy's address begins with http:// or socks5://, {EXAMPLE}.")
+            raise BadInput(name, f"A proxy's address must begin with http:// or socks5://, {EXAMPLE}.")
         return cls._read(text.partition("://")[2] if scheme else text, scheme or "http", name)
 
     @classmethod
@@ -259,14 +259,16 @@ class Proxy:
             host = parts.hostname or ""
             port = urlsplit(f"//{text}").port or (1080 if scheme in (SOCKS5, SOCKS5H) else 80)
         except ValueError:
-            raise BadInput(name, f"This is not a proxy's address; give one {EXAMPLE}.") from None
+            raise BadInput(name, f"This is not a proxy's address; enter one {EXAMPLE}.") from None
         if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise BadInput(name, f"A proxy's address has nothing behind its port; give one {EXAMPLE}.")
+            raise BadInput(name, f"A proxy's address must end with its port; enter one {EXAMPLE}.")
         proxy = cls(host, port, unquote(parts.username or ""), unquote(parts.password or ""), scheme)
         if _CONTROL.search(proxy.user + proxy.password) or ":" in proxy.user:
-            raise BadInput(name, "The proxy's user cannot hold a colon, nor user or password a control character.")
+            raise BadInput(
+                name, "The proxy's user cannot contain a colon, and neither user nor password a control character."
+            )
         if proxy.is_socks and max(len(proxy.user.encode()), len(proxy.password.encode())) > 255:
-            raise BadInput(name, "A SOCKS proxy's user and password are 255 bytes each at most (RFC 1929).")
+            raise BadInput(name, "A SOCKS proxy's user and password can have at most 255 bytes each (RFC 1929).")
         return proxy
 
     @property

@@ -260,7 +260,7 @@ def _follows_stray_percent(text: str, at: int) -> bool:
 
 def _why_unusable(typed: str) -> str:
     if len(typed) > MAX_URL_LENGTH:
-        return f"{shown(typed)} is longer than the {MAX_URL_LENGTH} characters a URL may have."
+        return f"{shown(typed)} is longer than {MAX_URL_LENGTH} characters, the limit for URLs."
     return f"{shown(typed)} is not a web address; check the host name and the port."
 
 
@@ -275,15 +275,15 @@ def check_host(field: str, typed: str) -> None:
     if re.search(r"[\s/?#@*\\]", name) or normalise(f"http://{name}/") is None:
         raise BadInput(
             field,
-            f"{typed!r} is not a host; write a name such as shop.example.com, with :port if it has one of its own, "
-            "or *.example.com for those below it.",
+            f"{typed!r} is not a host; write a name such as shop.example.com, with :port if needed, or *.example.com "
+            "for its subdomains.",
         )
 
 
 def check_prefix(field: str, typed: str) -> None:
     """BadInput when no path can begin like this."""
     if not typed.strip().startswith("/") or re.search(r"[?#]", typed):
-        raise BadInput(field, f"{typed!r} is not the beginning of a path; write one such as /docs/.")
+        raise BadInput(field, f"{typed!r} is not a path prefix; write one such as /docs/.")
 
 
 def parse_user_host(typed: str) -> str:

@@ -93,7 +93,7 @@ def check_parameter(field: str, entry: str) -> None:
     """BadInput when the entry of such a list is invalid."""
     name = entry.removesuffix(ID)
     if not name or re.search(r"[\s&=?#;/]", name) or "*" in name[:-1]:
-        raise BadInput(field, f"{entry!r} is not the name of a parameter; write names such as gclid, utm_* or sid{ID}.")
+        raise BadInput(field, f"{entry!r} is not a parameter name; write names such as gclid, utm_* or sid{ID}.")
 
 
 def looks_like_id(value: str) -> bool:

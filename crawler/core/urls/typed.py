@@ -13,9 +13,9 @@ def with_scheme(text: str) -> str:
     instead. A missing scheme means https, or http where TLS is unlikely."""
     typed = text.strip()
     if not typed:
-        raise bad_url("A web address is missing; give one such as https://example.com/.")
+        raise bad_url("A web address is missing; enter one such as https://example.com/.")
     if re.search(r"[\t\r\n]", typed):
-        raise bad_url(f"{shown(typed)} spans several lines; give one web address at a time.")
+        raise bad_url(f"{shown(typed)} spans several lines; enter one web address at a time.")
     if typed.startswith("//"):
         return "https:" + typed
     scheme, colon, rest = typed.partition(":")
@@ -23,7 +23,7 @@ def with_scheme(text: str) -> str:
         if scheme.lower() not in ("http", "https"):
             raise bad_url(f"Only http and https can be crawled, not {shorten(scheme)}: {shown(typed)}.")
         if not rest.strip("/\\"):
-            raise bad_url(f"{shown(typed)} names no host; give a web address such as https://example.com/.")
+            raise bad_url(f"{shown(typed)} has no host; enter a web address such as https://example.com/.")
         return typed
     return _guessed_scheme(typed) + typed
 
@@ -33,9 +33,9 @@ def _guessed_scheme(typed: str) -> str:
     host = re.split(r"[/?#\\]", typed, maxsplit=1)[0]
     name, port = _split_port(host)
     if "@" in host:
-        raise bad_url(f"{shown(typed)} looks like an e-mail address; give a web address such as https://example.com/.")
+        raise bad_url(f"{shown(typed)} looks like an e-mail address; enter a web address such as https://example.com/.")
     if re.search(r"\s", host) or not (port or "." in name.strip(".") or name.startswith("[") or name == "localhost"):
-        raise bad_url(f"{shown(typed)} is not a web address; give one such as https://example.com/.")
+        raise bad_url(f"{shown(typed)} is not a web address; enter one such as https://example.com/.")
     numbers = name.startswith("[") or re.fullmatch(r"[0-9.]+", name)
     local = numbers or name == "localhost" or name.endswith(".localhost")
     return "http://" if local or port not in ("", "443", "8443") else "https://"

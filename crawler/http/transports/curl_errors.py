@@ -39,7 +39,7 @@ def error_of(
     if code == _SSL_CERTIFICATE:
         return _certificate_error(verified, text, host)
     if code == _SSL_CONNECT and has_ended and _reason(text) in ("", _UNEXPECTED_EOF):
-        return ConnectionClosed("the server closed the connection within the TLS handshake")
+        return ConnectionClosed("the server closed the connection during the TLS handshake")
     if code in (_SSL_CONNECT, _SSL_AUTHORITIES) or (code in _ENDED and _reason(text) not in ("", _UNEXPECTED_EOF)):
         error = ssl.SSLError(1, text)
         error.reason = _reason(text) or text
@@ -54,7 +54,7 @@ def error_of(
     if code in _ENDED and not is_read:
         return None
     if code == COULDNT_CONNECT:  # libcurl found a kept connection dead, and was given no other
-        return ConnectionClosed("the server closed the connection without an answer")
+        return ConnectionClosed("the server closed the connection without a response")
     return InvalidResponse(f"the response cannot be read: {text}")
 
 

@@ -110,7 +110,7 @@ class Transfer:
         except (BrokenPipeError, ConnectionResetError):
             self._can_go_on = False  # a server that closes the connection early may have sent a response
         except TimeoutError as error:
-            raise self._timeout_error("nothing was taken") from error
+            raise self._timeout_error("nothing could be sent") from error
         finally:
             if not self._exchange.sent and self._curl.getinfo(pycurl.REQUEST_SIZE):
                 self._host, self._seconds = "", self._read_seconds
@@ -130,10 +130,10 @@ class Transfer:
         try:
             self._line.wait(self._seconds)
         except TimeoutError as error:
-            raise self._timeout_error("nothing arrived" if self._exchange.received else "no answer came") from error
+            raise self._timeout_error("nothing arrived" if self._exchange.received else "no response") from error
         except ConnectionError as error:
             if self._host:
-                raise ConnectionClosed(f"the connection broke within the TLS handshake: {error.strerror}") from error
+                raise ConnectionClosed(f"the connection broke during the TLS handshake: {error.strerror}") from error
             raise
         if self._line.received > self._may_receive:
             raise HeadTooLarge("the framing of TLS or HTTP/2 is larger than the response allows")

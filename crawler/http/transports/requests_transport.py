@@ -81,7 +81,7 @@ class GuardedSocket:
             raise (
                 InvalidResponse("the connection ended within the headers")
                 if has_begun
-                else ConnectionClosed("the server closed the connection without an answer")
+                else ConnectionClosed("the server closed the connection without a response")
             )
         self._allowance -= len(data)
         return data
@@ -308,7 +308,7 @@ def _known(error: BaseException) -> Exception | None:
         case InvalidChunkLength() | ValueError():
             return InvalidResponse(f"the body cannot be read: {error}")
         case http.client.BadStatusLine() | http.client.UnknownProtocol():
-            return InvalidResponse(f"what arrived is not HTTP/1 but begins with {str(error)[:60]}")
+            return InvalidResponse(f"the response is not HTTP/1; it begins with {str(error)[:60]}")
         case http.client.HTTPException() if "headers" in str(error):
             return HeadTooLarge(f"the response has more than {MAX_HEADERS} headers")
         case OSError():

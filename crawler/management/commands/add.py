@@ -34,11 +34,11 @@ class Command(CrawlerCommand):
       python manage.py add 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --list urls.txt --again
 
     A list may have the columns priority, ttl, not_before and others, as for bin/crawl --list.
-    A page that waits already gets the time and priority that are given. One that has its outcome
-    keeps it, unless --again asks for it again. A crawl that was over runs again.
+    Pages still waiting get the new time and priority. Closed pages stay closed, unless --again
+    requests them again. A finished crawl runs again.
 
     exit codes:
-      0    every URL was added, or is in the crawl already
+      0    every URL was added, or was already in the crawl
       1    some URLs were refused, or a service is down
       2    invalid arguments, or there is no such crawl; nothing was added
     """
@@ -47,9 +47,9 @@ class Command(CrawlerCommand):
         add_crawl(parser)
         parser.add_argument("urls", nargs="*", metavar="URL", help="the pages to add")
         parser.add_argument("--list", metavar="FILE", help="add each URL in FILE: text, CSV or JSONL; - is stdin")
-        parser.add_argument("--list-column", default="", metavar="C", help="its column of URLs, by name or number")
-        parser.add_argument("--again", action="store_true", help="request pages again that have their outcome")
-        parser.add_argument("--json", action="store_true", help="print what happened as one JSON object")
+        parser.add_argument("--list-column", default="", metavar="C", help="the column of URLs, by name or number")
+        parser.add_argument("--again", action="store_true", help="request closed pages again, too")
+        parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
         add_place(parser)
 
     def perform(self, options: dict[str, Any]) -> int:

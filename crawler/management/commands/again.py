@@ -20,7 +20,7 @@ from crawler.reports.page_table import chosen
 FILTERS = {
     "text": ("q", "TEXT", "pages with TEXT in their URL or title"),
     "show": ("show", "WHAT", f"one of: {', '.join(Show)}"),
-    "outcome": ("outcome", "OUTCOME", "pages with this outcome, or of this part of the receipt: limit, failed, ..."),
+    "outcome": ("outcome", "OUTCOME", "pages with this outcome or group of outcomes: limit, failed, ..."),
     "status": ("status", "STATUS", "pages with this HTTP status: 404, or 4xx"),
     "depth": ("depth", "DEPTH", "links from a start URL: 3, or 3+"),
     "type": ("type", "TYPE", "pages whose content type begins with TYPE"),
@@ -29,29 +29,29 @@ FILTERS = {
 
 
 class Command(CrawlerCommand):
-    """Request pages of a crawl again: those named, or all that pass the filters.
+    """Request pages of a crawl again: the named pages, or all pages that match the filters.
 
     examples:
       python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/a 4711
       python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --status 4xx --delay 1h
       python manage.py again 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --outcome limit
 
-    The filters are those of the table of pages. A crawl that was over runs again. Pages of traps are
-    left out: `manage.py release-trap` opens them. `manage.py retry-failed` retries dead letters alone.
+    The table of pages has the same filters. A finished crawl runs again. Pages in traps are skipped:
+    `manage.py release-trap` opens them. `manage.py retry-failed` retries only dead letters.
 
     exit codes:
       0    they are requested again
-      1    no page that has its outcome was selected, or a service is down
+      1    no closed page was selected, or a service is down
       2    invalid arguments, or there is no such crawl or page
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
         parser.add_argument("pages", nargs="*", metavar="PAGE", help="a page, by its URL or its number in an export")
-        group = parser.add_argument_group("filters, all of which a page must pass")
+        group = parser.add_argument_group("filters; a page must match all of them")
         for name, (_, metavar, help) in FILTERS.items():
             group.add_argument(f"--{name}", default="", metavar=metavar, help=help)
-        group.add_argument("--all", action="store_true", help="all pages that the receipt counts")
+        group.add_argument("--all", action="store_true", help="all pages counted in the receipt")
         add_place(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -67,7 +67,7 @@ def _selected(crawl: Crawl, options: dict[str, Any]) -> Iterable[int]:
     query = read({name: [options[argument]] for argument, (name, _, _) in FILTERS.items()})
     ways = [bool(options["pages"]), query != PagesQuery(), options["all"]]
     if ways.count(True) != 1:
-        raise BadInput("pages", "Name the pages, or give filters, or --all for all pages of the crawl.")
+        raise BadInput("pages", "Name pages, give filters, or use --all for all pages of the crawl.")
     if options["pages"]:
         return [page_of(crawl, typed).pk for typed in options["pages"]]
     return chosen(crawl, query).values_list("id", flat=True)

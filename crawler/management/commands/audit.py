@@ -18,7 +18,7 @@ from crawler.management.crawls import MAX_CANDIDATES, NEWEST, crawl_of
 from crawler.models import AuditEntry
 
 MAX_DAYS = 36_500
-ABOUT = "only actions on this: a crawl's ID, the beginning of it, a site (all its crawls), @last, an account, ..."
+ABOUT = "only actions on this: a crawl's ID or its first characters, a site (all its crawls), @last, an account, ..."
 
 
 class Command(CrawlerCommand):
@@ -78,7 +78,9 @@ def _about(typed: str) -> Q:
     if len(keys) > 1:
         named = [f"\n  {key}" for key in keys[:MAX_CANDIDATES]]
         more = "\n  ..." if len(keys) > MAX_CANDIDATES else ""
-        raise BadInput("about", f"Several crawls begin with {typed}; type more of the ID:{''.join(named)}{more}")
+        raise BadInput(
+            "about", f"Several crawls begin with {typed}; type more characters of the ID:{''.join(named)}{more}"
+        )
     if keys:
         return Q(key=keys[0])
     with suppress(BadInput):

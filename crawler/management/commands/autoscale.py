@@ -15,8 +15,8 @@ PROGRAM = "crawler.launch.autoscale"
 
 
 class Command(CrawlerCommand):
-    """Start workers on this machine while they are useful, and stop them again: as many as `manage.py scale` says. One
-    that is no longer needed finishes the pages it has begun; one that is killed is replaced.
+    """Start and stop workers on this machine, as many as `manage.py scale` shows. A worker that is no longer needed
+    finishes its pages first; a killed worker is replaced.
 
     examples:
       python manage.py autoscale
@@ -28,8 +28,10 @@ class Command(CrawlerCommand):
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--min", type=whole, default=0, metavar="N", help="workers that always run (default: 0)")
-        parser.add_argument("--max", type=whole, metavar="N", help="workers at most (default: the number of cores)")
+        parser.add_argument("--min", type=whole, default=0, metavar="N", help="minimum number of workers (default: 0)")
+        parser.add_argument(
+            "--max", type=whole, metavar="N", help="maximum number of workers (default: the number of cores)"
+        )
 
     def perform(self, options: dict[str, Any]) -> int:
         least, most = options["min"], options["max"] or os.cpu_count() or 1

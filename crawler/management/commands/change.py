@@ -15,7 +15,7 @@ from crawler.reports import adding
 
 
 class Command(CrawlerCommand):
-    """Change the options of a crawl that is under way.
+    """Change the options of an unfinished crawl.
 
     examples:
       python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --delay 2 --concurrency 1
@@ -23,11 +23,11 @@ class Command(CrawlerCommand):
       python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --without deadline --notify me@example.com
       python manage.py change 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --login-field user=ann --login-field password=env:PW
 
-    Options that are not named stay as they are; a list, such as of patterns or log-in fields, takes
-    the place of the one before. docs/queue.md says what a change means for pages that are open.
+    Other options stay unchanged; a list, such as patterns or log-in fields, replaces the previous
+    list. docs/queue.md describes the effect of each change on open pages.
 
     exit codes:
-      0    it is changed, or was so already
+      0    it is changed, or already was
       1    the crawl was deleted, or a service is down
       2    invalid arguments, or there is no such crawl; nothing was changed
     """

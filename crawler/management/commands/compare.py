@@ -38,7 +38,7 @@ class Command(CrawlerCommand):
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("earlier", metavar="EARLIER", help="the earlier crawl: its ID, or the beginning of it")
+        parser.add_argument("earlier", metavar="EARLIER", help="the earlier crawl: its ID, or its first characters")
         parser.add_argument("later", metavar="LATER", help="the later crawl, or @last")
         parser.add_argument("--only", metavar="CHANGE", help=f"list the pages: {', '.join(CHANGES_BY_SLUG)}")
         parser.add_argument("--json", action="store_true", help="print JSON: one object, or one per page")
@@ -59,7 +59,7 @@ class Command(CrawlerCommand):
         self.print(text.aligned([(change.title, text.counted(numbers[change.slug], "page")) for change in CHANGES]))
         unlike = other_options(now, before)
         if unlike:
-            self.say(f"The two crawls had different options, which may cause changes: {', '.join(unlike)}.")
+            self.say(f"The two crawls had different options, which may explain differences: {', '.join(unlike)}.")
         return Exit.DONE
 
     def _show(self, now: Crawl, before: Crawl, change: Change, as_json: bool) -> int:

@@ -38,8 +38,8 @@ from crawler.running import lacking, running
 
 CANCELLED = "The crawl was cancelled; its open pages were not requested."
 NOTHING_RUNS = (
-    "No worker is running that would crawl it, so nothing was started. Start the installation with bin/up, or a worker "
-    "with bin/worker; or leave out --detach: then bin/crawl starts its own."
+    "Nothing was started, because no worker is running. Start the installation with bin/up, or a worker with "
+    "bin/worker; or leave out --detach, so that bin/crawl starts its own."
 )
 DELETED = "The crawl was deleted."
 
@@ -205,9 +205,9 @@ def check_workers() -> None:
     if names := lacking(note, os.environ):
         raise BadInput(
             "settings",
-            f"The workers of bin/up ({note.address}) do not have these settings of this command: {', '.join(names)}. "
-            "They would crawl without them, so nothing was started: restart bin/up with these settings (after a change "
-            "of .env, too), or leave them out.",
+            f"The workers of bin/up ({note.address}) lack these settings of this command: {', '.join(names)}. "
+            "Nothing was started, because they would ignore them: restart bin/up with these settings (also after a "
+            "change of .env), or leave them out.",
         )
 
 

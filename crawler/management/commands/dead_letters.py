@@ -14,7 +14,7 @@ ROWS_PER_FETCH = 1000  # in memory
 
 
 class Command(CrawlerCommand):
-    """List dead letters: pages that failed and that a retry may fetch. Those of all crawls come newest first.
+    """List dead letters: pages that failed and that a retry may fetch. Without a crawl, the newest come first.
 
     examples:
       python manage.py dead-letters
@@ -31,7 +31,7 @@ class Command(CrawlerCommand):
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--counts", action="store_true", help="print how many there are of each outcome")
+        parser.add_argument("--counts", action="store_true", help="print the number of each outcome")
         parser.add_argument("--json", action="store_true", help="print one JSON object per line")
         add_filters(parser)
 

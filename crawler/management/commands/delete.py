@@ -25,9 +25,9 @@ class Command(CrawlerCommand):
       python manage.py delete 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --yes      (in a script)
 
     exit codes:
-      0    it is deleted, by this command or before it
+      0    it is deleted, or already was
       1    you did not confirm, or a service is down
-      2    this is not the ID of a crawl, or --yes is needed because stdin is not a terminal
+      2    the ID is invalid, or --yes is needed because stdin is not a terminal
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -36,7 +36,7 @@ class Command(CrawlerCommand):
 
     def perform(self, options: dict[str, Any]) -> int:
         if _is_deleted(options["id"]):
-            return self.print_reply(Reply("There is no such crawl; there was nothing to delete.", is_so=True))
+            return self.print_reply(Reply("There is no such crawl; nothing was deleted.", is_so=True))
         crawl = crawl_of(options["id"])
         if not options["yes"]:
             self._confirm(crawl)

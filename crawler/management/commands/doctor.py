@@ -13,19 +13,19 @@ from crawler.management.doctor import Level, findings
 
 
 class Command(CrawlerCommand):
-    """Check this installation: packages, data folder, database, Redis, workers, clocks; and say what to do.
+    """Check packages, data folder, database, Redis, workers and clocks, and suggest fixes.
 
     examples:
       python manage.py doctor
       python manage.py doctor --json
 
     exit codes:
-      0    crawls can be done
-      1    something keeps them from being done
+      0    crawls can run
+      1    a problem prevents crawls
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print a JSON object for each finding, one a line")
+        parser.add_argument("--json", action="store_true", help="print a JSON object for each finding, one per line")
 
     def perform(self, options: dict[str, Any]) -> int:
         code = Exit.DONE

@@ -23,7 +23,7 @@ formats:
 """ + "".join(f"  {key:<15}{made.about}\n" for key, made in FORMATS.items())
 EXIT_CODES = """
 exit codes:
-  0    it is written
+  0    the file is written
   1    the file cannot be written, the crawl has too many pages for the format, or the database is down
   2    invalid arguments, or there is no such crawl
 """

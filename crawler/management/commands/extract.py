@@ -23,18 +23,18 @@ PROGRESS_INTERVAL_S = 5.0  # between two lines of progress
 
 
 class Command(CrawlerCommand):
-    """Test extraction rules on one page: fetch it as a crawl would, and show the value of each rule. With --kept, read
-    all pages of a crawl again from kept HTML, by rules and hooks, and replace their fields; no site is requested.
+    """Test extraction rules on one page: fetch it as a crawl would, and show the value of each rule. With --kept, run
+    the rules and hooks again on the stored HTML of a crawl, and replace its fields, without requests.
 
     examples:
       python manage.py extract https://example.com/product/1 --fields rules.yaml
       python manage.py extract https://example.com/product/1 --fields rules.json --json
       python manage.py extract ID --kept                        by the crawl's rules and your hooks
-      python manage.py extract ID --kept --fields rules.yaml    by new rules, which then are the crawl's
+      python manage.py extract ID --kept --fields rules.yaml    by new rules, which replace the crawl's
 
     exit codes:
-      0    the page was read, even if no rule found a value; or all kept pages were
-      1    the page could not be fetched, or some kept pages were not read
+      0    the page was read, even if no rule found a value; or all stored pages were read
+      1    the page could not be fetched, or some stored pages were not read
       2    invalid arguments
     """
 
@@ -48,14 +48,16 @@ class Command(CrawlerCommand):
         parser.add_argument("--ignore-tls-errors", action="store_true", help="accept certificates that are not trusted")
         parser.add_argument("--user-agent", default="", metavar="TEXT", help="send this User-Agent header")
         parser.add_argument("--login-url", default="", metavar="URL", help="log in at this page first")
-        parser.add_argument("--login-check", default="", metavar="CSS", help="what matches only after log-in")
+        parser.add_argument(
+            "--login-check", default="", metavar="CSS", help="CSS selector that matches only after log-in"
+        )
         add_secrets(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
         if options["kept"]:
             return self._read_kept(options)
         if not options["fields"]:
-            raise BadInput("fields", "Name a file of rules with --fields; only --kept does without.")
+            raise BadInput("fields", "Give a file of rules with --fields; only --kept works without one.")
         chosen = CrawlOptions(
             fields=rules_in(options["fields"]),
             obey_robots=not options["ignore_robots"],

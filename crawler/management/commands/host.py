@@ -13,15 +13,15 @@ from crawler.reports import host, text
 
 
 class Command(CrawlerCommand):
-    """Show the state of a host: whether crawls wait for it, which use its connections, which have pages of it.
+    """Show the state of a host: waiting crawls, crawls using its connections, and crawls with pages on it.
 
     examples:
       python manage.py host example.com
       python manage.py host example.com:8080 --json
       python manage.py host example.com --forget
 
-    --forget lets all crawls request the host at once: its Retry-After, the state of the throttle and a failed
-    robots.txt fetch are deleted. Its Crawl-delay and the delays of crawls stay.
+    --forget deletes the Retry-After, throttle and failed robots.txt fetch of the host, so that crawls can request
+    it at once. Its Crawl-delay and the delays of crawls stay.
 
     exit codes:
       0    printed, or deleted, or there was nothing to delete
@@ -30,9 +30,9 @@ class Command(CrawlerCommand):
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("host", metavar="HOST", help="host, host:port for another than the default port, or a URL")
+        parser.add_argument("host", metavar="HOST", help="host, host:port for a non-default port, or a URL")
         parser.add_argument("--forget", action="store_true", help="end the wait")
-        parser.add_argument("--json", action="store_true", help="print a JSON object, null if nothing is known")
+        parser.add_argument("--json", action="store_true", help="print a JSON object; null if the host is unknown")
 
     def perform(self, options: dict[str, Any]) -> int:
         name = _host_of(options["host"])
@@ -43,7 +43,9 @@ class Command(CrawlerCommand):
         if options["json"]:
             self.print_json(known)
         elif known is None:
-            self.print(f"Nothing is known of {name}: no crawl has pages of it or requested it in the last 24 hours.\n")
+            self.print(
+                f"Nothing is known about {name}: no crawl has pages on it or requested it in the last 24 hours.\n"
+            )
         else:
             self.print(host.text(known))
         return Exit.DONE

@@ -67,7 +67,7 @@ def test_the_other_methods_can_be_called() -> None:
 
 
 class Command(CrawlerCommand):
-    """Write the beginning of a hook: a module with a class, and a test that runs as it is.
+    """Write a hook to start from: a module with a class, and a passing test.
 
     examples:
       python manage.py new-hook my_prices                       writes my_prices.py and test_my_prices.py here
@@ -83,13 +83,13 @@ class Command(CrawlerCommand):
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="of the module, such as my_prices; the class is then MyPrices")
+        parser.add_argument("name", metavar="NAME", help="name of the module, such as my_prices for the class MyPrices")
         parser.add_argument("--folder", metavar="FOLDER", default=".", help="where the files go (default: here)")
 
     def perform(self, options: dict[str, Any]) -> int:
         module, folder = str(options["name"]), Path(options["folder"])
         if not _MODULE_NAME.fullmatch(module) or module == "crawler":
-            raise BadInput("name", f"{module!r} is no name for a module; write one such as my_prices.")
+            raise BadInput("name", f"{module!r} is not a valid module name; write one such as my_prices.")
         of_class = "".join(word.capitalize() for word in module.split("_"))
         words = {"module": module, "class": of_class, "folder": folder}
         files = {folder / f"{module}.py": HOOK % words, folder / f"test_{module}.py": TEST % words}
@@ -103,6 +103,6 @@ class Command(CrawlerCommand):
                     new.write(text)
         except OSError as error:
             why = f"{error.filename or folder} could not be written: {error.strerror}."
-            raise ExitWith(Exit.NOT_DONE, f"{why} Choose a folder that you may write to.") from None
+            raise ExitWith(Exit.NOT_DONE, f"{why} Choose a writable folder.") from None
         self.print(f"Wrote {' and '.join(map(str, files))}. Name it: CRAWLER_HOOKS={module}.{of_class}\n")
         return Exit.DONE

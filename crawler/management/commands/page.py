@@ -39,7 +39,11 @@ class Command(CrawlerCommand):
         add_crawl(parser)
         parser.add_argument("url", metavar="URL", help="the page")
         parser.add_argument(
-            "--links", type=int, default=LINKS, metavar="N", help=f"links of either kind to show (default: {LINKS})"
+            "--links",
+            type=int,
+            default=LINKS,
+            metavar="N",
+            help=f"maximum links to show in each direction (default: {LINKS})",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -15,8 +15,8 @@ class Command(CrawlerCommand):
     examples:
       python manage.py reconcile
 
-    Every job, web page and waiting command does this anyway. The command is for cron and may be run
-    at any time.
+    Every job, web page and waiting command does this anyway. You can run the command
+    at any time, for example by cron.
 
     exit codes:
       0    done
@@ -30,7 +30,7 @@ class Command(CrawlerCommand):
 
 def _line(found: ScanResult | None) -> str:
     if found is None:
-        return "Another process did this less than a second ago; there was nothing to do."
+        return "Nothing was done, because another process did this less than a second ago."
     return (
         f"{text.counted(found.running, 'running crawl')}, {found.woken:,} woken; "
         f"{text.counted(found.pending, 'notice')} to deliver."

@@ -16,7 +16,7 @@ from crawler.reports.traps import TrapReport
 
 
 class Command(CrawlerCommand):
-    """List the crawler traps that a crawl found, or release them: their pages are crawled then.
+    """List the crawler traps of a crawl, or release them, so that their pages are crawled.
 
     examples:
       python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
@@ -27,14 +27,16 @@ class Command(CrawlerCommand):
     A finished crawl runs again.
 
     exit codes:
-      0    listed, or released, by this command or before it
+      0    listed, or released now or earlier
       1    a service is down
       2    there is no such crawl, or no such trap in it
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
-        parser.add_argument("pattern", nargs="*", metavar="PATTERN", help="release this trap, by its pattern or number")
+        parser.add_argument(
+            "pattern", nargs="*", metavar="PATTERN", help="release the trap with this pattern or number"
+        )
         parser.add_argument("--all", action="store_true", help="release all of them")
         parser.add_argument("--json", action="store_true", help="list them as one JSON object per line")
 

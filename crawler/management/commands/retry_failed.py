@@ -50,9 +50,9 @@ class Command(CrawlerCommand):
         chosen, pages = chosen_of(options), options["page"]
         is_whole_crawl = chosen == LetterFilter(crawl=chosen.crawl)
         if options["all"] == chosen.is_narrowed:
-            raise BadInput("id", "Name a crawl, or give filters, or --all for the dead letters of all crawls.")
+            raise BadInput("id", "Name a crawl, give filters, or use --all for the dead letters of all crawls.")
         if pages is not None and (chosen.crawl is None or not is_whole_crawl):
-            raise BadInput("page", "Name pages with the ID of their crawl, and without filters.")
+            raise BadInput("page", "Give --page together with the ID of the crawl, without filters.")
         if pages is not None:
             crawl = crawl_of(options["id"])
             code = self._retry(crawl, [page_of(crawl, typed, "dead-letters") for typed in pages])

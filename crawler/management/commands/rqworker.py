@@ -12,7 +12,7 @@ from crawler.queueing.startup import wait_or_exit
 class Command(rqworker.Command):
     """Run a stock RQ worker, or the one of --worker-class."""
 
-    help = "Run a stock RQ worker with this project's settings, once Redis and the database answer."
+    help = "Run a standard RQ worker with this project's settings, once Redis and the database respond."
 
     def handle(self, *args: Any, **options: Any) -> None:
         wait_or_exit()

@@ -11,7 +11,7 @@ from crawler.reports import scale
 
 
 class Command(CrawlerCommand):
-    """Show how many workers would be useful now, and why: how many run, and what each running crawl can do.
+    """Show the number of useful and running workers, and the work each running crawl has.
 
     examples:
       python manage.py scale

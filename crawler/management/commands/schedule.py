@@ -21,13 +21,13 @@ from crawler.models import Schedule
 from crawler.reports.text import Reply
 
 _VERBS: dict[str, tuple[Callable[[UUID], bool], str, str, str]] = {
-    "pause": (pause_schedule, "begin no more runs", "Paused; no more runs begin.", "It was paused already."),
-    "resume": (resume_schedule, "begin runs again", "Resumed.", "It was not paused."),
+    "pause": (pause_schedule, "start no more runs", "Paused; no more runs start.", "It was already paused."),
+    "resume": (resume_schedule, "start runs again", "Resumed.", "It was not paused."),
     "remove": (
         remove_schedule,
-        "delete it; its runs stay",
-        "Removed; its crawls stay.",
-        "It was removed already.",
+        "delete it, but keep its runs",
+        "Removed; its crawls are kept.",
+        "It was already removed.",
     ),
 }
 """Action -> function, help, and the replies if it changed something or not."""
@@ -42,7 +42,7 @@ class Command(CrawlerCommand):
       python manage.py schedule list
       python manage.py schedule pause 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
 
-    `manage.py clock`, which bin/up starts, begins the runs. Cron expressions are in UTC. Further
+    `manage.py clock`, which bin/up starts, starts the runs. Cron expressions are in UTC. Further
     options of a crawl: python manage.py schedule add --help
 
     exit codes:
@@ -53,9 +53,9 @@ class Command(CrawlerCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-        shown = _action(actions, "list", "list the schedules, the next due first")
+        shown = _action(actions, "list", "list the schedules, next run first")
         shown.add_argument("--json", action="store_true", help="print a JSON list")
-        _add_add(_action(actions, "add", "add a schedule, and begin its first run now"))
+        _add_add(_action(actions, "add", "add a schedule, and start its first run now"))
         for verb, (_, means, _, _) in _VERBS.items():
             _action(actions, verb, means).add_argument("id", metavar="ID", help="ID of the schedule")
 
@@ -114,7 +114,7 @@ def _add_add(parser: ArgumentParser) -> None:
     rule = group.add_mutually_exclusive_group(required=True)
     rule.add_argument("--every", metavar="TIME", help="such as 6h, 30m or 2 days; at least a minute")
     rule.add_argument("--cron", metavar="LINE", help='five fields, such as "0 3 * * *": every night at 3:00 UTC')
-    group.add_argument("--later", action="store_true", help="begin the first run at its scheduled time, not now")
+    group.add_argument("--later", action="store_true", help="start the first run at its scheduled time, not now")
     add_settled(parser)
 
 

@@ -14,8 +14,8 @@ from crawler.notices.webhook_secrets import make_secret
 
 
 class Command(CrawlerCommand):
-    """Make the secret that signs the webhooks at an address, and print it once. It replaces a secret that the address
-    has: for a day both sign.
+    """Create the secret that signs the webhooks at an address, and print it once. The address's previous secret also
+    signs for a day.
 
     examples:
       python manage.py webhook-secret https://example.com/hook
@@ -38,6 +38,6 @@ class Command(CrawlerCommand):
             raise ExitWith(Exit.NOT_DONE, str(error)) from None
         made = make_secret(owner.pk if owner is not None else None, options["address"])
         if made.previous_until is not None:
-            self.say(f"The secret before signs too until {made.previous_until:%Y-%m-%d %H:%M} UTC.")
+            self.say(f"The previous secret also signs until {made.previous_until:%Y-%m-%d %H:%M} UTC.")
         self.print(f"{made.secret}\n")
         return Exit.DONE

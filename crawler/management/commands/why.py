@@ -18,7 +18,7 @@ from crawler.reports.diagnosis import why_of
 
 
 class Command(CrawlerCommand):
-    """Show why a crawl is not finished: what is open, which worker has it, since when, and what it waits for.
+    """Show why a crawl is not finished: its open pages, their workers, and the reasons they wait.
 
     examples:
       python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5

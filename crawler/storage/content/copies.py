@@ -57,7 +57,7 @@ def existing(objects: Iterable[str]) -> set[str]:
     try:
         return {name for name in set(objects) if place.exists(name)}
     except Exception as error:  # noqa: BLE001 (whatever a storage raises)
-        log.warning("the storage of kept content does not answer: %s", error)
+        log.warning("the content storage does not respond: %s", error)
         return set()
 
 

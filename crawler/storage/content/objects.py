@@ -90,7 +90,7 @@ def delete_of(crawl: str) -> None:
             delete(name)
         storage().delete(folder_of(crawl))  # for a storage with folders; others have no such object
     except Exception as error:
-        raise ServiceDown(f"The storage of kept content does not answer ({first_line(error)}); try again.") from error
+        raise ServiceDown(f"The content storage does not respond ({first_line(error)}); try again.") from error
 
 
 class Reader(Closing):
@@ -107,9 +107,9 @@ class Reader(Closing):
             stream.seek(offset)
             found = bytes(stream.read(length))
         except FileNotFoundError:
-            raise ObjectMissing("the content is not in the storage any more") from None
+            raise ObjectMissing("the content is no longer in the storage") from None
         except Exception as error:
-            raise ObjectMissing(f"the storage does not answer: {first_line(error)}") from error
+            raise ObjectMissing(f"the storage does not respond: {first_line(error)}") from error
         if len(found) != length:
             raise ObjectMissing("the object in the storage is shorter than it was")
         return found

@@ -42,7 +42,7 @@ def test_new_rules_are_applied_by_a_job(by_ann: Caller, kept: Crawl, bench: Benc
     ("body", "where", "why"),
     [
         ({"fields": [{"name": "heading", "selector": "//h1"}]}, "fields", "it looks like XPath"),
-        ({}, "fields", "There is nothing to extract"),
+        ({}, "fields", "Nothing to extract"),
     ],
 )
 def test_what_cannot_be_extracted_is_said(

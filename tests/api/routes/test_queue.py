@@ -58,7 +58,7 @@ def test_a_page_may_have_values_of_its_own(by_ann: Caller, crawl: Crawl, real_re
     told = by_ann.ask("post", f"/crawls/{crawl.id}/urls", {"urls": items, "priority": 2}).json()
     assert (told["added"], told["refused"]) == (3, 1)
     assert told["reasons"][0]["url"] == f"{SITE}bad"
-    assert told["reasons"][0]["why"].startswith("'11' is no priority")
+    assert told["reasons"][0]["why"].startswith("'11' is not a valid priority")
     rows = {row.url.removeprefix(SITE): row for row in Page.objects.filter(status=Page.OPEN)}
     assert {path: (row.priority, row.not_before, row.meta) for path, row in rows.items()} == {
         "a": (9, None, {"customer": 4711, "vip": True}),

@@ -98,7 +98,7 @@ def test_a_crash_of_one_page_spares_the_others(program: Path, proxy: GuardProxy,
         new = {pid for pid in below(os.getpid()) - before if b"--type=renderer" in command_of(pid)}
         for pid in new:
             os.kill(pid, signal.SIGKILL)
-        with pytest.raises(BrowserCrashed, match="process of this page"):
+        with pytest.raises(BrowserCrashed, match="the browser crashed on this page"):
             crashing.result(20)
         assert b"begun" in other.result(30).html
 
@@ -143,7 +143,7 @@ def test_a_browser_that_uses_too_much_memory_is_replaced(
 def test_a_page_that_fills_the_memory_is_ended_alone(program: Path, proxy: GuardProxy, server: Server) -> None:
     fill = "const kept = []; setInterval(() => kept.push(new Uint8Array(2 ** 25).fill(1)), 20)"
     with own_browser(proxy, BrowserLimits(page_mb=400)) as pages:
-        with pytest.raises(BrowserCrashed, match="process of this page"):
+        with pytest.raises(BrowserCrashed, match="the browser crashed on this page"):
             pages.render(server, f"<script>{fill}</script>", wait_for="#never", seconds=60.0)
         assert pages.render(server, DONE, **READY).error == ""
         assert pages.browser.starts == 1

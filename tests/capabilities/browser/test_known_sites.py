@@ -111,7 +111,7 @@ def test_the_pages_of_a_framework_are_read(pages: Pages, framework: str, virtual
 def test_a_page_without_end_is_read_when_its_time_is_over(endlessly: Known, path: str, virtual: bool) -> None:
     expected = endlessly.expected(path)
     if expected.ending is Ending.CRASH:
-        with pytest.raises(BrowserCrashed, match="process of this page"):
+        with pytest.raises(BrowserCrashed, match="the browser crashed on this page"):
             endlessly.render(path, virtual_time=virtual)
         return
     rendering = endlessly.render(path, virtual_time=virtual, seconds=LIMIT_S)

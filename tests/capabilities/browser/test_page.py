@@ -91,7 +91,7 @@ def test_where_a_page_goes_is_told_and_not_requested(pages: Pages, server: Serve
 @pytest.mark.long
 def test_a_page_that_empties_itself_is_told_from_an_empty_one(pages: Pages, server: Server) -> None:
     rendering = pages.render(server, "<script>location.href = 'about:blank'</script>")
-    assert (rendering.html, rendering.error) == (b"", "the page has emptied itself")
+    assert (rendering.html, rendering.error) == (b"", "the page removed its own content")
 
 
 @pytest.mark.long
@@ -244,7 +244,7 @@ def test_a_large_dom_is_cut(pages: Pages, server: Server, settings: object) -> N
     settings.CRAWLER_MAX_BODY_MB = 0.001  # type: ignore[attr-defined]  # pytest-django's wrapper has no types
     rendering = pages.render(server, f"{DONE}<script>document.body.append('é'.repeat(5000))</script>", **READY)
     assert len(rendering.html) == 1048
-    assert rendering.error == "the DOM has more than 1,048 bytes, which are kept"
+    assert rendering.error == "the DOM exceeds 1,048 bytes; the rest was not stored"
 
 
 @pytest.mark.long

@@ -109,7 +109,7 @@ def test_what_is_left_out_is_said(pages: Pages, server: Server, monkeypatch: pyt
     monkeypatch.setattr(recorder, "MAX_EXCHANGES", 5)
     rendering = pages.render(server, DOCUMENT, **ARCHIVED)
     assert sum(len(recorded.body) for recorded in rendering.recorded) <= 300
-    assert "not in the WARC: 1 of the responses to its requests, beyond 300 bytes of all" in rendering.error
+    assert "not in the WARC: 1 of the responses to its requests, beyond 300 bytes in total" in rendering.error
     assert "not in the WARC: 1 of the responses to its requests, more than 5" in rendering.error
 
 

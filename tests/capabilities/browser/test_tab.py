@@ -73,7 +73,7 @@ def test_a_page_that_did_not_get_ready_leaves_its_tab_to_no_other(pages: Pages, 
     late = f"{VISITS}<script>fetch('/endless')</script>"
     errors = [pages.render(server, late, site="late", seconds=1.0).error for _ in range(2)]
     again = pages.render(server, VISITS, site="late", **READY)
-    assert all("under way" in error for error in errors)
+    assert all("still open" in error for error in errors)
     assert shown(again) == "1 "
 
 

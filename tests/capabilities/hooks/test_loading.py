@@ -26,10 +26,10 @@ def test_hooks_are_in_the_order_of_the_setting_with_the_methods_they_have(settin
         (["Prices"], "write module.Class"),
         (["no_such_module.Prices"], "cannot be imported .ModuleNotFoundError: No module named 'no_such_module'"),
         ([f"{samples.__name__}.Missing"], "cannot be imported .AttributeError"),
-        ([name_of(samples.Idle)], "no class with one of the methods on_page, on_closed, on_finished"),
-        ([f"{samples.__name__}.name_of"], "no class with one of the methods"),
+        ([name_of(samples.Idle)], "not a class with one of the methods on_page, on_closed, on_finished"),
+        ([f"{samples.__name__}.name_of"], "not a class with one of the methods"),
         ([name_of(samples.Counting)] * 2, "names a class twice"),
-        ([f"m.A{number}" for number in range(MAX_HOOKS + 1)], "names 9 classes; it may name 8 at most"),
+        ([f"m.A{number}" for number in range(MAX_HOOKS + 1)], "names 9 classes; the maximum is 8"),
     ],
 )
 def test_what_cannot_be_used_is_named_in_one_line(settings: Any, names: list[str], message: str) -> None:

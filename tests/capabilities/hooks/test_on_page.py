@@ -89,7 +89,7 @@ def test_a_page_that_is_skipped_is_stored_and_its_links_are_not_followed(bench: 
         (samples.Raising, "ValueError: no price on http://"),
         (samples.Exiting, "SystemExit: 3"),
         (samples.Unmakeable, "OSError: no file"),
-        (samples.Misnaming, "ValueError: 'a name' is no name of a field"),
+        (samples.Misnaming, "ValueError: 'a name' is not a field name"),
     ],
 )
 def test_a_hook_that_fails_costs_no_page_and_no_other_hook(bench: Bench, settings: Any, hook: type, error: str) -> None:
@@ -123,7 +123,7 @@ def test_a_hook_that_always_hangs_is_not_called_any_more(bench: Bench, settings:
         (Found({"price": object()}), "TypeError: Encoding objects of type object is unsupported"),
         (Found({"price": 2**70}), "OverflowError: "),
         (Found({"price": "\ud800"}), "UnicodeEncodeError: "),
-        (Found({"text": "a" * 200_001}), "ValueError: its fields have 200,012 bytes as JSON"),
+        (Found({"text": "a" * 200_001}), "ValueError: its fields take 200,012 bytes as JSON"),
         (Found({f"f{number}": 1 for number in range(51)}), "ValueError: it found 51 fields"),
         (Found(links="/a"), "TypeError: the links that on_page returns must be a list of texts"),
         (Found(links=[None]), "TypeError: the links that on_page returns must be a list of texts"),  # type: ignore[list-item]

@@ -150,7 +150,7 @@ def test_a_page_that_only_others_may_see_pauses_it_and_no_other_is_lost(bench: B
         bench.work()
     crawl.refresh_from_db()
     assert crawl.state == "paused"
-    assert crawl.pause_reason.startswith(f"{site.url}/members/5 shows the log-in form although the log-in has worked")
+    assert crawl.pause_reason.startswith(f"{site.url}/members/5 shows the log-in form although the log-in worked")
     assert outcomes(crawl)[f"{site.url}/members/5"] == ""
     assert site.logins == 2
 
@@ -214,7 +214,7 @@ def test_a_session_that_ends_again_and_again_pauses_it(bench: Bench, monkeypatch
         bench.work()
     crawl.refresh_from_db()
     assert crawl.state == "paused"
-    assert "the site has ended the session " in crawl.pause_reason
+    assert "the site ended the session " in crawl.pause_reason
     assert site.logins == 3
 
 
@@ -252,10 +252,10 @@ def test_the_cookies_that_pages_set_are_shared_and_none_is_lost(real_redis: Redi
         ({"/login": moved("/login")}, "", "redirects more than 10 times in a row"),
         ({"/login": moved(f"{HIDDEN}/login")}, "", f"redirects to {HIDDEN}, which is not one of the crawl's own hosts"),
         ({"/login": FORM.replace("/in", f"{HIDDEN}/in")}, "", f"the form is sent to {HIDDEN}, which is not one"),
-        ({"/login": FORM.replace("post", "get")}, "", "would send the password within a URL"),
-        ({"/in": Reply("x", 403)}, "", "the site did not accept it: "),
+        ({"/login": FORM.replace("post", "get")}, "", "would send the password in a URL"),
+        ({"/in": Reply("x", 403)}, "", "the site rejected the log-in: "),
         ({"/in": FORM}, "", "shows the form again"),
-        ({"/in": "<p>hello"}, SIGN, "the sign of being logged in"),
+        ({"/in": "<p>hello"}, SIGN, "which shows that the log-in worked"),
         ({"/in": moved(f"{HIDDEN}/")}, "", f"redirects to {HIDDEN}, which is not one of the crawl's own hosts"),
     ],
 )

@@ -126,5 +126,5 @@ def test_it_is_checked_in_a_process_of_its_own() -> None:
     driver.check_spider(f"{SPIDERS}.Prices")
     with pytest.raises(BadInput, match="cannot be imported"):
         driver.check_spider(f"{SPIDERS}.Missing")
-    with pytest.raises(BadInput, match="is no spider"):
+    with pytest.raises(BadInput, match="is not a spider"):
         driver.check_spider(f"{SPIDERS}.DropFree")

@@ -52,7 +52,11 @@ def test_a_trap_ends_by_itself_in_the_narrowest_branch_and_costs_no_honest_page(
     for trap in outcomes.traps.values():
         if trap.reason == TrapReason.SILENT:
             pages, others = trap.evidence["pages"], trap.evidence["others"]
-            said = f"had only words of {others} others" if name == "soup" else f"repeated what {others} others say"
+            said = (
+                f"had only words that {others} others have"
+                if name == "soup"
+                else f"repeated the content of {others} others"
+            )
             error = f"the last {pages} pages of its branch {trap.pattern} {said}"
             assert {row.error for row in rows if row.trap_id == trap.id} == {error}
 

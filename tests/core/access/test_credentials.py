@@ -66,38 +66,38 @@ def test_nothing_typed_is_nothing() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
-    ({"headers": ["hidden"]}, "headers", "typed as 'Name: value'"),
-    ({"headers": [": hidden"]}, "headers", "typed as 'Name: value'"),
-    ({"headers": ["X Key: hidden"]}, "headers", "typed as 'Name: value'"),
-    ({"headers": ["X-K\r\ney: hidden"]}, "headers", "typed as 'Name: value'"),
-    ({"headers": ["X-Key: hidden\r\nHost: evil"]}, "headers", "line end"),
-    ({"headers": ["X-Key: hidden\n"]}, "headers", "line end"),
+    ({"headers": ["hidden"]}, "headers", "Enter each header as 'Name: value'"),
+    ({"headers": [": hidden"]}, "headers", "Enter each header as 'Name: value'"),
+    ({"headers": ["X Key: hidden"]}, "headers", "Enter each header as 'Name: value'"),
+    ({"headers": ["X-K\r\ney: hidden"]}, "headers", "Enter each header as 'Name: value'"),
+    ({"headers": ["X-Key: hidden\r\nHost: evil"]}, "headers", "line break"),
+    ({"headers": ["X-Key: hidden\n"]}, "headers", "line break"),
     ({"headers": ["X-Key: hid\0den"]}, "headers", "control character"),
     ({"headers": ["X-Key: hid\tden"]}, "headers", "control character"),
-    ({"headers": ["X-Key: hiddenü"]}, "headers", "beyond ASCII"),
+    ({"headers": ["X-Key: hiddenü"]}, "headers", "non-ASCII"),
     ({"headers": ["X-Key: hidden", "x-key: two"]}, "headers", "more than once"),
     ({"headers": ["cookie: a=hidden"]}, "headers", "as name=value"),
-    ({"headers": ["Proxy-Authorization: hidden"]}, "headers", "part of its address"),
+    ({"headers": ["Proxy-Authorization: hidden"]}, "headers", "in its address"),
     ({"headers": ["X-Key: hidden" + "x" * 16_000]}, "headers", "16,000 characters"),
     *(
         ({"headers": [f"{name}: hidden"]}, "headers", "cannot be set")
         for name in ("Host", "content-length", "CONNECTION", "Transfer-Encoding", "Accept-Encoding", "TE", "Upgrade")
     ),
     *(({"headers": [f"{name}: hidden"]}, "headers", "cannot be set") for name in ("Range", "If-None-Match", "Expect")),
-    ({"cookies": ["hidden"]}, "cookies", "typed as name=value"),
-    ({"cookies": ["=hidden"]}, "cookies", "typed as name=value"),
-    ({"cookies": ["a b=hidden"]}, "cookies", "typed as name=value"),
+    ({"cookies": ["hidden"]}, "cookies", "Enter a cookie as name=value"),
+    ({"cookies": ["=hidden"]}, "cookies", "Enter a cookie as name=value"),
+    ({"cookies": ["a b=hidden"]}, "cookies", "Enter a cookie as name=value"),
     ({"cookies": ["a=hidden; Path=/; HttpOnly"]}, "cookies", "Set-Cookie"),
     ({"cookies": ["a=hidden; secure"]}, "cookies", "Set-Cookie"),
-    ({"cookies": ["a=hidden\r\nX: y"]}, "cookies", "line end"),
-    ({"cookies": ["a=hiddenü"]}, "cookies", "beyond ASCII"),
+    ({"cookies": ["a=hidden\r\nX: y"]}, "cookies", "line break"),
+    ({"cookies": ["a=hiddenü"]}, "cookies", "non-ASCII"),
     ({"auth": "hidden"}, "auth", "user:password"),
     ({"auth": ":hidden"}, "auth", "user:password"),
-    ({"auth": "user:hidden\n"}, "auth", "line ends"),
+    ({"auth": "user:hidden\n"}, "auth", "line breaks"),
     ({"auth": "user:hidden\udcff"}, "auth", "UTF-8"),
     ({"bearer": "Bearer hidden"}, "bearer", "without the word Bearer"),
-    ({"bearer": "hid\nden"}, "bearer", "line end"),
-    ({"bearer": "hiddenü"}, "bearer", "beyond ASCII"),
+    ({"bearer": "hid\nden"}, "bearer", "line break"),
+    ({"bearer": "hiddenü"}, "bearer", "non-ASCII"),
     ({"bearer": "hidden", "auth": "user:hidden"}, "bearer", "not both"),
     ({"bearer": "hidden", "headers": ["Authorization: hidden"]}, "headers", "only one"),
     ({"auth": "user:hidden", "headers": ["authorization: hidden"]}, "headers", "only one"),
@@ -215,7 +215,7 @@ def test_several_proxies_are_typed_with_blanks_or_lines_between() -> None:
 
 
 def test_there_are_not_too_many_proxies() -> None:
-    with pytest.raises(BadInput, match="There are 101 proxies; a crawl can have 100 at most"):
+    with pytest.raises(BadInput, match="Enter at most 100 proxies, not 101"):
         parse(proxy="\n".join(f"p{number}.test" for number in range(101)))
 
 

@@ -60,23 +60,23 @@ def test_rules_come_back_as_they_were() -> None:
     ("text", "said"),
     [
         ("- name: a\n  selector: [", "neither YAML nor JSON: line 2"),
-        ("just words", "These are no extraction rules"),
+        ("just words", "The text is not a list of extraction rules"),
         ("- p", "Rule 1 is not a mapping"),
         ("- name: a", "Rule 1 ('a') has no selector"),
         ("- selector: p", "Rule 1 has no name"),
-        ("- {name: a, selector: p, css: x}", "there is no part named 'css'; there are name, selector, xpath"),
+        ("- {name: a, selector: p, css: x}", "unknown part 'css'; a rule can have name, selector, xpath"),
         ("- {name: a, selector: p, many: 2}", "Rule 1 ('a'), many: it must be true or false, not 2"),
         ("- {name: no, selector: p}", "name: it must be text, not False; put it in quotes"),
-        ("- {name: a, name: b, selector: p}", "'name' is given twice"),
-        ("- &x [*x]", "anchors (&) and aliases (*) cannot be used"),
+        ("- {name: a, name: b, selector: p}", "'name' occurs twice"),
+        ("- &x [*x]", "anchors (&) and aliases (*) are not supported"),
         ("[" * 5000, "nested too deeply"),
         ("a: " + "p" * 100_001, "longer than 100,000"),
         ("a: !!python/object/apply:os.system [ls]", "neither YAML nor JSON"),
         ("\0", "neither YAML nor JSON"),
-        ("a: !!timestamp x", "not what its tag"),
-        ("a: !!bool x", "not what its tag"),
-        ("a: !!int ''", "not what its tag"),
-        ('"\\UFFFFFFFF"', "not what its tag"),
+        ("a: !!timestamp x", "does not match its tag"),
+        ("a: !!bool x", "does not match its tag"),
+        ("a: !!int ''", "does not match its tag"),
+        ('"\\UFFFFFFFF"', "does not match its tag"),
         ("- {name: 0x" + "f" * 5000 + "}", "it must be text, not so long a number"),
         ("- {name: " + "1:" * 5000 + "1}", "it must be text, not so long a number"),
         ("- {name: [" + "x, " * 500 + "]}", "…; put it in quotes"),
@@ -89,29 +89,29 @@ def test_what_is_no_rules_is_told_with_its_place(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({"name": "2a"}, "Rule 1 ('2a'), name: it must begin with a letter"),
-        ({"name": "a" * 51}, "50 at most"),
+        ({"name": "2a"}, "Rule 1 ('2a'), name: begin with a letter"),
+        ({"name": "a" * 51}, "at most 50"),
         ({"selector": " "}, "selector: it is empty"),
-        ({"selector": "p["}, "selector: 'p[' cannot be used: malformed"),
-        ({"selector": "a::attr(href)"}, "`attribute: href` takes an attribute"),
+        ({"selector": "p["}, "selector: 'p[' is invalid: malformed"),
+        ({"selector": "a::attr(href)"}, "`attribute: href` extracts an attribute"),
         ({"selector": "p" * 501}, "longer than 500"),
-        ({"selector": ":is(" * 120}, "cannot be used"),
+        ({"selector": ":is(" * 120}, "is invalid"),
         ({"selector": "//h1"}, "write it as `xpath: //h1`"),
-        ({"xpath": "//h1"}, "give a selector or an xpath, not both"),
-        ({"selector": "", "xpath": "//h1["}, "xpath: '//h1[' cannot be used: invalid expression."),
-        ({"selector": "", "xpath": "\0"}, "cannot be used"),
+        ({"xpath": "//h1"}, "enter a selector or an xpath, not both"),
+        ({"selector": "", "xpath": "//h1["}, "xpath: '//h1[' is invalid: invalid expression."),
+        ({"selector": "", "xpath": "\0"}, "is invalid"),
         ({"selector": "", "xpath": "/" * 501}, "longer than 500"),
-        ({"selector": "", "xpath": "document('x')//a"}, "there is no function document() in XPath 1.0"),
-        ({"selector": "", "xpath": "re:test(//a, 'x')"}, "there is no function re:test()"),
-        ({"selector": "", "xpath": "//svg:path"}, "prefixes cannot be used"),
-        ({"selector": "", "xpath": "//a[$b]"}, "variables ($) cannot be used"),
+        ({"selector": "", "xpath": "document('x')//a"}, "XPath 1.0 has no function document()"),
+        ({"selector": "", "xpath": "re:test(//a, 'x')"}, "XPath 1.0 has no function re:test()"),
+        ({"selector": "", "xpath": "//svg:path"}, "prefixes are not supported"),
+        ({"selector": "", "xpath": "//a[$b]"}, "variables ($) are not supported"),
         ({"what": "words"}, "what: it can be text or html, not 'words'"),
-        ({"attribute": "a b"}, "attribute: 'a b' is not the name of one"),
-        ({"attribute": "href", "what": "html"}, "take its html or an attribute, not both"),
+        ({"attribute": "a b"}, "attribute: 'a b' is not an attribute name"),
+        ({"attribute": "href", "what": "html"}, "extract its html or an attribute, not both"),
         ({"type": "money"}, "type: it can be text, number, integer, date, url, boolean; not 'money'"),
-        ({"type": "boolean", "many": True}, "many: a boolean says whether"),
-        ({"pattern": "("}, "pattern: '(' is not a usable regular expression"),
-        ({"pattern": "(?=x)"}, "it looks ahead"),
+        ({"type": "boolean", "many": True}, "many: a boolean has one value"),
+        ({"pattern": "("}, "pattern: '(' is not a valid regular expression"),
+        ({"pattern": "(?=x)"}, "lookahead is not supported"),
         ({"pattern": "x{1000}" * 5}, "too large a regular expression"),
         ({"pattern": "x" * 501}, "pattern: it is longer than 500"),
     ],
@@ -138,11 +138,13 @@ def test_xpath_takes_the_place_of_a_selector(xpath: str) -> None:
 
 
 def test_two_rules_cannot_have_one_name() -> None:
-    assert "Rule 2 ('A'), name: another rule has it" in refused(rule(), rule(name="A"))
+    assert "Rule 2 ('A'), name: another rule has the same name" in refused(rule(), rule(name="A"))
 
 
 def test_there_are_not_too_many() -> None:
-    assert "51 extraction rules" in refused(*(rule(name=f"a{number}") for number in range(MAX_RULES + 1)))
+    assert "at most 50 extraction rules, not 51" in refused(
+        *(rule(name=f"a{number}") for number in range(MAX_RULES + 1))
+    )
 
 
 def test_the_options_of_a_crawl_are_judged_with_its_rules_and_come_back_from_json() -> None:

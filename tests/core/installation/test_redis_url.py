@@ -61,7 +61,7 @@ def test_one_that_cannot_be_read_gets_an_example(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["redis+cluster://one:7000,two:7000", "rediss+cluster://one"])
 def test_a_cluster_is_refused(url: str) -> None:
-    with pytest.raises(BadInput, match=r"Redis Cluster cannot be used.*: use one Redis server"):
+    with pytest.raises(BadInput, match=r"Redis Cluster is not supported.*: use one Redis server"):
         check(url)
 
 

@@ -51,8 +51,8 @@ def test_the_first_time_after_a_sunday_noon(rule: str, expected: str) -> None:
     [
         ("", "needs a rule"),
         ("   ", "needs a rule"),
-        ("0 0 30 2 *", "would never fire"),
-        ("0 0 31 4,6,9,11 *", "would never fire"),
+        ("0 0 30 2 *", "would never run"),
+        ("0 0 31 4,6,9,11 *", "would never run"),
         ("every", "every 6h"),
         ("every 6", "every 6h"),  # of what?
         ("every now and then", "every 6h"),
@@ -68,12 +68,12 @@ def test_the_first_time_after_a_sunday_noon(rule: str, expected: str) -> None:
         ("61 * * * *", "out of range"),
         ("0 25 * * *", "out of range"),
         ("a b c d e", "not acceptable"),
-        ("r r * * *", "no field"),  # croniter rolls dice for these
-        ("h h * * *", "no field"),
-        ("0 0 * * $", "no field"),
-        ("*/0 * * * *", "no schedule"),
-        ("0 0 * * mon#9", "no schedule"),
-        ("0 0 ? * ?-?", "no field"),
+        ("r r * * *", "is not a cron field"),  # croniter rolls dice for these
+        ("h h * * *", "is not a cron field"),
+        ("0 0 * * $", "is not a cron field"),
+        ("*/0 * * * *", "is not a valid schedule"),
+        ("0 0 * * mon#9", "is not a valid schedule"),
+        ("0 0 ? * ?-?", "is not a cron field"),
         ("0 3 * * * " * 20, "longer than"),
     ],
 )

@@ -36,5 +36,5 @@ def test_a_rule_has_a_pattern_and_a_number(rule: str) -> None:
 
 
 def test_a_pattern_that_could_take_forever_is_refused() -> None:
-    with pytest.raises(BadInput, match="not a usable regular expression"):
+    with pytest.raises(BadInput, match="not a valid regular expression"):
         check_options(CrawlOptions(priorities=(r"(a+)+\1=9",)))

@@ -257,7 +257,7 @@ def test_of_gzip_that_breaks_off_the_beginning_counts() -> None:
     packed = gzip.compress(b"https://site.local/1\nhttps://site.local/2\n" + bytes(range(33, 127)) * 9)
     found = sitemap(packed[:-30])
     assert urls(found) == ["https://site.local/1", "https://site.local/2"]
-    assert found.problem == SitemapProblem(SitemapFault.DAMAGED, "the gzip data ends before its end")
+    assert found.problem == SitemapProblem(SitemapFault.DAMAGED, "the gzip data is truncated")
 
 
 def test_damaged_gzip_is_named() -> None:

@@ -19,9 +19,9 @@ def test_a_pattern_that_backtracks_for_years_elsewhere_comes_to_an_end(pattern: 
     [
         ("(", "missing )"),
         ("*bad", "no argument"),
-        ("^(?!.*draft)", "looks ahead"),
-        ("(?<=a)b", "looks behind"),
-        (r"(a)\1", "refer back"),
+        ("^(?!.*draft)", "lookahead is not supported"),
+        ("(?<=a)b", "lookbehind is not supported"),
+        (r"(a)\1", "backreferences are not supported"),
         (r"end\Z", r"\z"),
         ("a{1000000}", "repetition"),
         ("(?:a?){1000}(?:b?){1000}", "split it"),
@@ -57,11 +57,13 @@ def test_a_hundred_long_paths_are_not_too_many() -> None:
 def test_patterns_that_are_too_large_together_are_refused() -> None:
     alone = "/" + "a" * 3000
     check_patterns("include", [alone] * 10)
-    with pytest.raises(BadInput, match="too large together"):
+    with pytest.raises(BadInput, match="too large in total"):
         check_patterns("include", [f"{number}{alone}" for number in range(20)])
 
 
-@pytest.mark.parametrize(("pattern", "word"), [("\ud800", "no text"), ("\\pL" * 10_000, "longer than 20,000")])
+@pytest.mark.parametrize(
+    ("pattern", "word"), [("\ud800", "is not valid text"), ("\\pL" * 10_000, "longer than 20,000")]
+)
 def test_what_no_engine_should_be_given_is_refused(pattern: str, word: str) -> None:
     with pytest.raises(BadInput, match=word):
         check_pattern("include", pattern)

@@ -68,7 +68,7 @@ def test_a_table_has_a_limit_of_further_columns() -> None:
     layout = layout_of(lines(",".join(["url", *names])), "-", ColumnChoice())
     assert layout is not None
     assert len(layout.meta) == MAX_META_COLUMNS
-    with pytest.raises(BadInput, match=r"Line 1 names 65 columns besides .* at most 64 .* Leave out some of them\."):
+    with pytest.raises(BadInput, match=r"Line 1 names 65 additional columns; .* at most 64\. Remove some of them\."):
         layout_of(lines(",".join(["url", *names, "one more"])), "-", ColumnChoice())
 
 
@@ -81,7 +81,7 @@ def test_columns_of_a_table_without_names_are_chosen_by_number() -> None:
     [
         (ColumnChoice(url="page"), "url,priority", "list_column", "no column 'page'; its columns are: url, priority."),
         (ColumnChoice(priority="rank"), "url,b", "priority_column", "no column 'rank'; its columns are: url, b."),
-        (ColumnChoice(url="page"), f"{URL},7", "list_column", "names no columns; give a number from 1."),
+        (ColumnChoice(url="page"), f"{URL},7", "list_column", "has no column names; enter a number from 1."),
         (ColumnChoice(url="0"), f"{URL},7", "list_column", "no column '0'"),
         (ColumnChoice(url="9" * 5000), f"{URL},7", "list_column", "no column '999"),
     ],

@@ -124,7 +124,7 @@ def test_json_lines_give_the_same_by_name() -> None:
 def test_names_can_be_chosen_in_json_lines_and_numbers_cannot() -> None:
     text = f'{{"page": "{URL}", "rank": 3, "url": "kept"}}'
     assert read(text, "-", ColumnChoice("Page", "Rank")) == [Entry(1, URL, 3, meta={"url": "kept"})]
-    with pytest.raises(BadInput, match="whose values have names; give one of these") as caught:
+    with pytest.raises(BadInput, match="enter a key instead of a number") as caught:
         read(text, "-", ColumnChoice("1"))
     assert caught.value.field == "list_column"
 

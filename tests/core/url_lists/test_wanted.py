@@ -34,11 +34,11 @@ def test_its_own_values_take_the_place_of_those_of_the_call(item: Any, expected:
     ("item", "why"),
     [
         ({"customer": "4711"}, "The object has no 'url'."),
-        ({"url": URL, "priority": 11}, "'11' is no priority"),
-        ({"url": URL, "ttl": -1}, "'-1' is no time to live"),
-        ({"url": URL, "not_before": "soon"}, "'soon' is no time to begin at"),
-        ({"url": URL, "tags": ["a"]}, "The value of 'tags' is not plain"),
-        ({"url": URL, "text": "x" * 5000}, "Its further values take 5,011 bytes"),
+        ({"url": URL, "priority": 11}, "'11' is not a valid priority"),
+        ({"url": URL, "ttl": -1}, "'-1' is not a valid time to live"),
+        ({"url": URL, "not_before": "soon"}, "'soon' is not a valid time"),
+        ({"url": URL, "tags": ["a"]}, "The value of 'tags' must be text"),
+        ({"url": URL, "text": "x" * 5000}, "Its additional values take 5,011 bytes"),
     ],
 )
 def test_what_no_list_may_say_is_refused_with_the_reason(item: Any, why: str) -> None:

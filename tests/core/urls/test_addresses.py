@@ -284,12 +284,12 @@ def test_a_star_stands_for_all() -> None:
 
 @pytest.mark.parametrize("typed", ["", "http", "0", "65536", "-1", "80-90", "٨٠", "443 80", "99999999999"])
 def test_what_is_no_port_is_refused(typed: str) -> None:
-    with pytest.raises(BadInput, match=r"is not a port; give numbers such as 80,443,8080"):
+    with pytest.raises(BadInput, match=r"is not a port; enter numbers such as 80,443,8080"):
         parse_ports([typed])
 
 
 def test_a_bad_port_cannot_be_listed_for_every_host() -> None:
-    with pytest.raises(BadInput, match=r"Port 25 is one that browsers refuse; allow it for one host, as host:25"):
+    with pytest.raises(BadInput, match=r"Browsers refuse port 25; allow it for one host, as host:25"):
         parse_ports(["80", "25"])
 
 
@@ -331,16 +331,16 @@ def test_a_socks_proxy_is_read_as_typed(typed: str, proxy: Proxy) -> None:
     ("typed", "said"),
     [
         ("SOCKS4a://user:hidden@proxy.test", "begins with socks5://"),
-        (f"socks5://user:{'hid' * 86}@proxy.test", "255 bytes each at most"),
+        (f"socks5://user:{'hid' * 86}@proxy.test", "at most 255 bytes each"),
         ("https://user:hidden@proxy.test", "over TLS are not supported"),
-        ("ftp://user:hidden@proxy.test", "begins with http://"),
+        ("ftp://user:hidden@proxy.test", "must begin with http://"),
         ("http://user:hidden@proxy.test:99999", "not a proxy's address"),
         ("http://user:hidden@", "not a proxy's address"),
-        ("http://user:hidden@proxy.test/path", "nothing behind its port"),
-        ("http://user:hidden@proxy.test?a", "nothing behind its port"),
+        ("http://user:hidden@proxy.test/path", "must end with its port"),
+        ("http://user:hidden@proxy.test?a", "must end with its port"),
         ("http://user:hid\r\nden@proxy.test", "control character"),
         ("http://user:hid%0d%0aden@proxy.test", "control character"),
-        ("http://us%3Aer:hidden@proxy.test", "cannot hold a colon"),
+        ("http://us%3Aer:hidden@proxy.test", "cannot contain a colon"),
     ],
 )
 def test_what_cannot_be_used_is_refused_without_repeating_it(typed: str, said: str) -> None:

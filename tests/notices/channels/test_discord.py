@@ -57,6 +57,6 @@ def test_it_says_what_came_back() -> None:
     with server, HttpFetcher(Guard(("127.0.0.1",)), "Tester/1") as poster:
         assert (
             post(discord.KIND, message(), f"{server.origin}/api/webhooks/1", poster=poster)
-            == "the receiver answered 204"
+            == "the receiver returned 204"
         )
     assert json.loads(server.bodies[0])["username"] == "Site Crawler"

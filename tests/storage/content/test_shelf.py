@@ -88,7 +88,7 @@ def test_what_is_gone_or_cut_is_told(folder: Path) -> None:
     with Reader() as reader, pytest.raises(ObjectMissing, match="shorter than it was"):
         reader.read(tuple(place))
     (folder / place[0]).unlink()
-    with Reader() as reader, pytest.raises(ObjectMissing, match="not in the storage any more"):
+    with Reader() as reader, pytest.raises(ObjectMissing, match="no longer in the storage"):
         reader.read(tuple(place))
     with pytest.raises(Broken):
         unpacked(b"no gzip", 99)

@@ -53,10 +53,14 @@ def test_one_is_added(as_ann: Client, ann: User) -> None:
     ("fields", "at", "said"),
     [
         ({"address": "me"}, "address", "is not an e-mail address"),
-        ({"address": ""}, "address", "Type the address, such as me@example.com"),
-        ({"transport": "webhook", "address": "ftp://a/"}, "address", "begins with https:// or http://"),
-        ({"transport": "slack", "address": "me@example.com"}, "address", "that Slack issues, such as"),
-        ({"transport": "slack", "address": f"{SEALED}abc"}, "address", "type it as you got it"),
+        ({"address": ""}, "address", "Enter the address, such as me@example.com"),
+        ({"transport": "webhook", "address": "ftp://a/"}, "address", "enter one with https:// or http://"),
+        (
+            {"transport": "slack", "address": "me@example.com"},
+            "address",
+            "This is not a Slack address; enter one such as",
+        ),
+        ({"transport": "slack", "address": f"{SEALED}abc"}, "address", "enter it as you received it"),
         ({"transport": "webhook", "address": "http://10.0.0.1/hook"}, "address", "; allow it by CRAWLER_PRIVATE_HOSTS"),
         ({"transport": "webhook", "address": "http://a:b:c/hook"}, "address", "is not a web address"),
         ({"transport": "pigeon"}, "transport", "Select a valid choice"),
@@ -109,7 +113,7 @@ def test_another_transport_needs_another_address(as_ann: Client, ann: User) -> N
 
 
 def test_an_address_that_cannot_be_read_has_to_be_typed_again(as_ann: Client, ann: User, settings: Any) -> None:
-    now, settings.SECRET_KEY = settings.SECRET_KEY, "the one it was stored under"
+    now, settings.SECRET_KEY = settings.SECRET_KEY, "has changed since it was stored"
     channel = a_channel(ann, transport="slack", address=seal_address(SLACK))
     settings.SECRET_KEY = now
     assert "stored under another SECRET_KEY" in as_ann.get(PAGE).content.decode()
@@ -162,7 +166,7 @@ def test_the_last_notice_and_what_came_of_it_is_shown(as_ann: Client, ann: User)
 def test_a_test_says_that_it_arrived(as_ann: Client, ann: User) -> None:
     channel = a_channel(ann)
     html = as_ann.post(f"{PAGE}{channel.id}/test", follow=True).content.decode()
-    assert "A test was sent: the mail server took it." in html
+    assert "A test was sent: the mail server accepted it." in html
     (sent,) = mail.outbox
     assert (sent.to, sent.subject) == (["ann@example.com"], "Site Crawler: a test")
 
@@ -170,8 +174,8 @@ def test_a_test_says_that_it_arrived(as_ann: Client, ann: User) -> None:
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (200, "A test was sent: the receiver answered 200."),
-        (500, "The test did not arrive: the receiver answered 500."),
+        (200, "A test was sent: the receiver returned 200."),
+        (500, "The test did not arrive: the receiver returned 500."),
     ],
 )
 def test_a_test_says_what_came_back(as_ann: Client, ann: User, status: int, said: str) -> None:

@@ -96,7 +96,7 @@ def test_content_that_is_gone_is_told(as_ann: Client, page: Page, tmp_path: Path
         file.unlink()
     response = as_ann.get(url(page, "html"))
     assert response.status_code == 410
-    assert "not in the storage any more" in response.content.decode()
+    assert "no longer in the storage" in response.content.decode()
 
 
 def test_content_that_was_not_kept_is_not_there(as_ann: Client, page: Page) -> None:

@@ -39,9 +39,9 @@ def a_crawl_with_a_dead_letter(owner: User) -> tuple[Crawl, Page]:
     ("verb", "before", "after", "line"),
     [
         ("pause", State.RUNNING, State.PAUSED, "Paused. Dispatched pages are still processed"),
-        ("resume", State.PAUSED, State.RUNNING, "Resumed. It goes on where it stopped."),
-        ("cancel", State.RUNNING, State.CANCELLED, "Cancelled. Open pages will not be requested"),
-        ("cancel", State.PAUSED, State.CANCELLED, "Cancelled. Open pages will not be requested"),
+        ("resume", State.PAUSED, State.RUNNING, "Resumed. It continues where it stopped."),
+        ("cancel", State.RUNNING, State.CANCELLED, "Cancelled. Open pages will no longer be requested"),
+        ("cancel", State.PAUSED, State.CANCELLED, "Cancelled. Open pages will no longer be requested"),
     ],
 )
 def test_a_button_does_what_it_says_and_the_page_confirms_it(

@@ -183,7 +183,7 @@ def test_a_database_that_does_not_answer_gets_a_page_that_says_so(as_ann: Client
     with connection.execute_wrapper(_gone):
         response = as_ann.get("/")
     assert response.status_code == 503
-    assert "The database does not answer." in response.content.decode()
+    assert "The database does not respond." in response.content.decode()
 
 
 def test_what_another_process_has_locked_gets_a_page_that_says_when_to_try_again(as_ann: Client, ann: User) -> None:

@@ -61,7 +61,7 @@ def test_what_cannot_be_made_says_so_on_a_page_and_sends_no_file(
     response = as_ann.get(f"/crawls/{crawl.id}/export.sitemap.xml")
     assert response.status_code == 400
     assert "Content-Disposition" not in response
-    assert "take sitemap.zip" in response.content.decode()
+    assert "choose sitemap.zip" in response.content.decode()
 
 
 def test_every_format_is_on_the_page_with_what_is_in_it(as_ann: Client, ann: User) -> None:
@@ -82,4 +82,4 @@ def test_a_crawl_that_kept_nothing_offers_no_content_and_says_how_to_keep_it(as_
     assert "export.warc.gz" not in as_ann.get(f"/crawls/{crawl.id}/exports/").content.decode()
     response = as_ann.get(f"/crawls/{crawl.id}/export.warc.gz")
     assert response.status_code == 400
-    assert "kept no content as warc" in response.content.decode()
+    assert "stored no content as warc" in response.content.decode()

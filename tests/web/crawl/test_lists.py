@@ -68,10 +68,10 @@ def test_columns_can_be_chosen_on_the_page(as_root: Client, real_redis: object) 
 @pytest.mark.parametrize(
     ("content", "typed", "field", "line"),
     [
-        (b"\x89PNG\0", {}, "upload", "urls.csv is not a list of URLs: line 1 holds NUL bytes"),
+        (b"\x89PNG\0", {}, "upload", "urls.csv is not a list of URLs: line 1 contains NUL bytes"),
         (TABLE, {"start_urls": URL}, "upload", "Give URLs or a list, not both."),
         (TABLE, {"list_column": "where"}, "list_column", "no column 'where'"),
-        (TABLE, {"sitemaps": "on"}, "sitemaps", "A list has all its pages on it"),
+        (TABLE, {"sitemaps": "on"}, "sitemaps", "A list contains all its pages"),
     ],
 )
 def test_what_cannot_be_used_is_said_at_its_field_and_nothing_is_made(

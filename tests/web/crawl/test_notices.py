@@ -35,10 +35,16 @@ def told(crawl: Crawl, **fields: object) -> Delivery:
 
 def test_each_delivery_stands_there_with_what_came_of_it(as_ann: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann)
-    told(crawl, answer="the mail server took it")
+    told(crawl, answer="the mail server accepted it")
     a_delivery(crawl, "other@example.com", Delivery.GIVEN_UP, attempts=7, error="no such user <b>")
     html = log(as_ann, crawl)
-    for said in ("2 deliveries", "the mail server took it", "7 tries", "no such user &lt;b&gt;", "other@example.com"):
+    for said in (
+        "2 deliveries",
+        "the mail server accepted it",
+        "7 tries",
+        "no such user &lt;b&gt;",
+        "other@example.com",
+    ):
         assert said in html
 
 
@@ -73,7 +79,7 @@ def test_one_that_is_still_on_its_way_is_tried_now_and_not_twice(as_ann: Client,
     delivery = told(a_finished_crawl(ann), state=Delivery.PENDING, attempts=6, due_at=later)
     assert "Try now" in log(as_ann, delivery.notice.crawl)
     response = as_ann.post(again(delivery), follow=True)
-    assert "it is tried now" in response.content.decode()
+    assert "it is being sent now" in response.content.decode()
     assert Delivery.objects.get().due_at <= timezone.now()
 
 
@@ -106,7 +112,7 @@ def test_while_redis_is_away_it_is_kept_for_later(as_ann: Client, ann: User) -> 
 
 def test_others_see_addresses_masked(as_root: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann, options=CrawlOptions(notify_emails=("me@example.com",)))
-    told(crawl, state=Delivery.GIVEN_UP, error="the mail server does not take mail for me@example.com (550)")
+    told(crawl, state=Delivery.GIVEN_UP, error="the mail server does not accept mail for me@example.com (550)")
     for address in (f"/crawls/{crawl.id}/notices/", f"/crawls/{crawl.id}/", f"/crawls/{crawl.id}/status"):
         html = as_root.get(address).content.decode()
         assert "me@example.com" not in html

@@ -46,7 +46,7 @@ def test_pages_are_added_for_a_time_in_utc(as_ann: Client, crawl: Crawl) -> None
         ({"urls": ""}, "Type the URL of at least one page."),
         ({"urls": SITE, "delay": "soon"}, "Not before must be a time such as 2h, 30m or 90s"),
         ({"urls": SITE, "not_before": "soon"}, "The time must be one such as 2026-12-01T08:00"),
-        ({"urls": SITE, "not_before": "2999-01-01", "delay": "1h"}, "Give a delay or a time before which"),
+        ({"urls": SITE, "not_before": "2999-01-01", "delay": "1h"}, "Enter a delay or a time before which"),
     ],
 )
 def test_what_cannot_be_added_is_told(as_ann: Client, crawl: Crawl, sent: dict[str, str], told: str) -> None:
@@ -163,7 +163,7 @@ def test_fields_of_a_log_in_that_are_left_empty_stay(as_ann: Client, ann: User) 
 def test_fields_of_a_log_in_that_cannot_be_used_are_not_sent_back(as_ann: Client, ann: User) -> None:
     crawl = a_crawl_that_logs_in(ann)
     response = press(as_ann, crawl, "change", **typed(as_ann, crawl, login_fields="swordfish-3"))
-    assert said(response)[0].startswith("Nothing was changed: A field of the log-in form is typed as name=value")
+    assert said(response)[0].startswith("Nothing was changed: Enter each field of the log-in form as name=value")
     assert response.context["change_form"]["login_fields"].lost
     assert "swordfish" not in response.content.decode()
 

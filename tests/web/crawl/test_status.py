@@ -106,7 +106,7 @@ def crawls_with_notices() -> Iterator[tuple[str, Crawl]]:
     yield "running", a_crawl(options=options)
     a_delivery(again := a_crawl(round=2, options=options), state=Delivery.DELIVERED)
     yield "running again", again
-    a_delivery(ended := a_finished_crawl(), state=Delivery.GIVEN_UP, attempts=8, error="The webhook answered 500.")
+    a_delivery(ended := a_finished_crawl(), state=Delivery.GIVEN_UP, attempts=8, error="The webhook returned 500.")
     yield "given up", ended
 
 

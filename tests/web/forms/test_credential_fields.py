@@ -58,7 +58,7 @@ def test_a_schedule_keeps_them_for_every_run(as_root: Client, real_redis: object
 
 def test_an_uploaded_list_says_which_hosts_are_sent_them(as_root: Client, real_redis: object) -> None:
     refused = upload(as_root, bearer="swordfish-token")
-    assert "Say which hosts are sent" in refused.context["form"].errors["hosts"][0]
+    assert "Name the hosts that receive" in refused.context["form"].errors["hosts"][0]
     assert upload(as_root, bearer="swordfish-token", hosts="127.0.0.1:2").status_code == 302
     assert sent_by(Crawl.objects.get()) == parse(bearer="swordfish-token")
 
@@ -90,8 +90,8 @@ def test_what_looks_like_a_name_of_a_file_or_a_variable_is_the_secret_itself(
 @pytest.mark.parametrize(
     ("field", "typed", "line"),
     [
-        ("headers", "swordfish", "typed as &#x27;Name: value&#x27;"),
-        ("auth", "swordfish", "typed as user:password"),
+        ("headers", "swordfish", "Enter each header as &#x27;Name: value&#x27;"),
+        ("auth", "swordfish", "Enter user and password as user:password"),
         ("proxy", "socks4://swordfish:1", "begins with socks5://"),
     ],
 )

@@ -58,7 +58,7 @@ def test_it_asks_for_the_page_that_is_named_beside_the_rules_and_follows_redirec
     [
         ("/closed", "robots.txt does not allow it"),
         ("/text", "it is not an HTML page but text/plain"),
-        ("/nowhere", "it answered 404"),
+        ("/nowhere", "the server returned 404"),
     ],
 )
 def test_a_page_that_cannot_be_tried_is_told(as_root: Client, site: Site, path: str, said: str) -> None:

@@ -129,7 +129,7 @@ class MachineScene(Scene):
         return self.user is not None
 
     def goes_on(self) -> None:
-        """The crawl was over, and runs again."""
+        """The crawl had finished, and runs again."""
         self._over, self._looked_at = False, 0.0
 
     @property

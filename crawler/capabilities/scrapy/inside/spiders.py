@@ -35,7 +35,7 @@ def spider_named(name: str) -> type[Spider]:
             "folder of the module on PYTHONPATH."
         ) from error
     if not isinstance(found, type) or not issubclass(found, Spider):
-        raise NoSpider(f"{name} is no spider: a spider is a class derived from scrapy.Spider.")
+        raise NoSpider(f"{name} is not a spider: a spider is a class derived from scrapy.Spider.")
     return found
 
 
