@@ -67,6 +67,7 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
 
 
+@pytest.mark.long
 def test_it_takes_options_from_a_file_and_says_so(tmp_path: Path, redis_url: str, small_site: Site) -> None:
     file = tmp_path / "options.toml"
     file.write_text(f'urls = ["{small_site.url}/"]\nallow-private = true\njson = true\n[profile.one]\nmax-pages = 1\n')

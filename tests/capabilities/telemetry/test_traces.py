@@ -44,7 +44,13 @@ def attributes_of(span: Any) -> dict[str, Any]:
     return {entry.key: getattr(entry.value, entry.value.WhichOneof("value")) for entry in span.attributes}
 
 
-@pytest.mark.parametrize("start", [Stack.start_worker, Stack.start_stock_worker], ids=["the project's", "stock"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(Stack.start_worker, id="the project's"),
+        pytest.param(Stack.start_stock_worker, id="stock", marks=pytest.mark.long),
+    ],
+)
 def test_a_crawl_its_batches_and_pages_are_one_trace(start: Any, collector: Collector, stack: Stack) -> None:
     stack.env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "50"}
     with Site({"/": page("/a", "/gone"), "/a": page("/")}).serving() as site:
