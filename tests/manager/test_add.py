@@ -125,7 +125,7 @@ def test_a_host_that_the_guard_refuses_is_not_added(bench: Bench) -> None:
 
 def test_more_than_ten_thousand_urls_are_refused_as_a_whole(bench: Bench) -> None:
     bench.start()
-    with pytest.raises(BadInput, match="10,000 URLs at most"):
+    with pytest.raises(BadInput, match="at most 10,000 URLs"):
         added(bench, *(f"/{number}" for number in range(10_001)))
 
 
