@@ -74,8 +74,8 @@ CHANGES = (
     Change(
         slug="new",
         title="New",
-        about="Pages that the earlier crawl did not know.",
-        praise="No page is new.",
+        about="Pages that the earlier crawl did not have.",
+        praise="No new pages.",
         columns=(_PAGE, RESPONSE, page_column("title")),
         selected="page.id, page.url, page.outcome, page.http_status, page.title",
         tables=_ONE,
@@ -84,9 +84,13 @@ CHANGES = (
     Change(
         slug="gone",
         title="Gone",
-        about="Pages of the earlier crawl that this one did not find any more.",
-        praise="No page is gone.",
-        columns=(_PAGE, ReportColumn("answer", "Answer then", CellType.ANSWER), ReportColumn("title", "Title then")),
+        about="Pages of the earlier crawl that this crawl did not find.",
+        praise="No pages are gone.",
+        columns=(
+            _PAGE,
+            ReportColumn("answer", "Response before", CellType.ANSWER),
+            ReportColumn("title", "Title before"),
+        ),
         selected="page.id, page.url, page.outcome, page.http_status, page.title",
         tables=_ONE,
         condition=_only("before", "now"),
@@ -106,8 +110,8 @@ CHANGES = (
     Change(
         slug="title",
         title="Changed title",
-        about="Pages with a 2xx response both times, and another title.",
-        praise="Every page has the title it had.",
+        about="Pages with a 2xx response in both crawls and a different title.",
+        praise="No title changed.",
         columns=(_PAGE, ReportColumn("before", "Before"), ReportColumn("now", "Now")),
         selected="page.id, page.url, twin.title, page.title",
         tables=_BOTH,
@@ -116,8 +120,8 @@ CHANGES = (
     Change(
         slug="content",
         title="Changed content",
-        about="Pages with a 2xx response both times, and another visible text, if only by a word.",
-        praise="Every page says what it said.",
+        about="Pages with a 2xx response in both crawls whose visible text changed, even by one word.",
+        praise="No content changed.",
         columns=(
             _PAGE,
             page_column("title"),
@@ -237,7 +241,7 @@ def rows(now: Crawl, before: Crawl, change: Change) -> Iterator[Cells]:
 def change_named(slug: str) -> Change:
     """The change of this name; BadInput when there is none."""
     if slug not in CHANGES_BY_SLUG:
-        raise BadInput("change", f"There is no change {slug!r}. There are: {', '.join(CHANGES_BY_SLUG)}.")
+        raise BadInput("change", f"No change is called {slug!r}. Choose one of: {', '.join(CHANGES_BY_SLUG)}.")
     return CHANGES_BY_SLUG[slug]
 
 

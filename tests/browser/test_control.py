@@ -124,10 +124,10 @@ def test_dead_letters_turn_up_and_are_sent_again(web: Web, ailing_site: Site, ta
     expect(tab.get_by_text("1 page given up after the last try.")).to_be_visible(timeout=PATIENCE)
     expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
 
-    tab.get_by_role("link", name="See all of them").click()
+    tab.get_by_role("link", name="See all").click()
     tab.get_by_role("button", name="Send all again").click()
     expect(tab.get_by_text("1 page queued for retry.")).to_be_visible()
-    expect(tab.get_by_text("There are none")).to_be_visible()
+    expect(tab.get_by_text("No dead letters")).to_be_visible()
     tab.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name=ailing_site.host).click()
     expect(tab.locator(".finished")).to_have_text("Finished", timeout=PATIENCE)
     expect(tab.get_by_role("heading", name="Dead letters")).to_be_hidden()

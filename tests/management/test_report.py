@@ -49,7 +49,7 @@ def test_one_report_is_shown_row_by_row(
 
 
 @pytest.mark.parametrize(
-    ("slug", "code", "said"), [("nonsense", 2, "There are: broken-links"), ("orphans", 1, "--sitemaps")]
+    ("slug", "code", "said"), [("nonsense", 2, "Choose one of: broken-links"), ("orphans", 1, "--sitemaps")]
 )
 def test_what_cannot_be_told_says_why(
     crawl: Crawl, capsys: pytest.CaptureFixture[str], slug: str, code: int, said: str
@@ -75,4 +75,4 @@ def test_two_crawls_are_compared(crawl: Crawl, capsys: pytest.CaptureFixture[str
 def test_what_cannot_be_compared_says_why(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("compare", str(crawl.id), str(crawl.id)) == 2
     assert exit_code("compare", str(crawl.id), str(crawl_with().id), "--only", "colour") == 2
-    assert "There are: new, gone" in capsys.readouterr().err
+    assert "Choose one of: new, gone" in capsys.readouterr().err

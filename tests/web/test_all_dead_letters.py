@@ -101,4 +101,4 @@ def test_those_of_a_crawl_that_is_only_seen_have_no_box_and_stay(as_ann: Client,
 
 def test_those_of_others_are_not_there(as_ann: Client) -> None:
     a_page(a_finished_crawl(a_person("bob")), "https://example.com/9", 503, given_up=True)
-    assert "There are none" in as_ann.get("/dead-letters/").content.decode()
+    assert "No dead letters" in as_ann.get("/dead-letters/").content.decode()

@@ -121,7 +121,8 @@ def _types(crawl: Crawl) -> ReportRows:
     counted = answered.annotate(pages=Count("id"), bytes=Sum("bytes"))
     types = result_cache.cached("content-types", lambda: list(counted), crawl)
     groups = sorted(types, key=lambda group: (-group[1], group[0]))
-    return RowList([ReportRow((name or "not said", pages, size), part=name or UNSAID) for name, pages, size in groups])
+    rows = [ReportRow((name or "not stated", pages, size), part=name or UNSAID) for name, pages, size in groups]
+    return RowList(rows)
 
 
 def _type_part(crawl: Crawl, key: str) -> RowDetail | None:
@@ -134,7 +135,7 @@ CONTENT_TYPES = Report(
     title="Types",
     group=ReportGroup.FIGURES,
     about="Responses by content type. Only HTML bodies are parsed.",
-    remedy="Set a missing (“not said”) or wrong type in the server: browsers have to guess it.",
+    remedy="Set a missing (“not stated”) or wrong type in the server: browsers have to guess it.",
     praise="No page has responded yet.",
     noun="type",
     columns=(page_column("content_type"), PAGES, _BYTES),

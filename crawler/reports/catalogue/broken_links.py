@@ -45,7 +45,7 @@ Of = Callable[[Crawl], QuerySet[Page]]
 TARGET = (
     page_column("url"),
     RESPONSE,
-    ReportColumn("note", "What is known"),
+    ReportColumn("note", "Details"),
     ReportColumn("linking_pages", "Linked from", CellType.NUMBER, opens=True),
 )
 _ON_PAGE = ReportColumn("page", "On the page", CellType.URL)
@@ -148,7 +148,7 @@ def _in_order(ids: Sequence[int]) -> list[Page]:
 def _externals_unchecked(crawl: Crawl) -> str:
     if crawl.chosen.externals == "check":
         return ""
-    return f"This crawl did not ask for links to other sites. Crawl again with {_CHECKED}."
+    return f"This crawl did not check links to other sites. Crawl again with {_CHECKED}."
 
 
 def _not_requested(crawl: Crawl) -> str:
@@ -158,7 +158,7 @@ def _not_requested(crawl: Crawl) -> str:
     if crawl.chosen.externals == "record":
         links = Page.objects.filter(crawl=crawl, kind=EXTERNAL).count()
         parts += [f"{text.counted(links, 'link')} to other sites (see {_CHECKED})"] if links else []
-    return f"Not requested, so not known to work: {', '.join(parts)}." if parts else ""
+    return f"Not requested, so not checked: {', '.join(parts)}." if parts else ""
 
 
 def _report(of: Of, **words: Any) -> Report:
@@ -189,7 +189,7 @@ EXTERNAL_BROKEN_LINKS = _report(
     title="Broken links to other sites",
     about="Links to other sites that lead to an error or get no response, and the pages with the link.",
     remedy="Correct or remove the link. Some sites refuse crawlers but not readers: check 403, 429 and 999 yourself.",
-    praise="Every link to another site leads somewhere.",
+    praise="Every link to another site works.",
     noun="link",
     lacking=_externals_unchecked,
 )

@@ -18,13 +18,13 @@ from crawler.reports.catalogue.report import (
 )
 
 CONFLICTS = {
-    CanonicalProblem.SEVERAL: "The page names more than one",
-    CanonicalProblem.TO_ERROR: "It leads to a page that cannot be loaded",
-    CanonicalProblem.TO_REDIRECT: "It leads to a redirect",
-    CanonicalProblem.TO_FORBIDDEN: "It leads to a page robots.txt forbids",
-    CanonicalProblem.TO_NOINDEX: "It leads to a page that says noindex",
-    CanonicalProblem.LOOP: "The page it names leads back here",
-    CanonicalProblem.CHAIN: "The page it names names yet another",
+    CanonicalProblem.SEVERAL: "Several canonical URLs",
+    CanonicalProblem.TO_ERROR: "Leads to a page that cannot be loaded",
+    CanonicalProblem.TO_REDIRECT: "Leads to a redirect",
+    CanonicalProblem.TO_FORBIDDEN: "Leads to a page robots.txt forbids",
+    CanonicalProblem.TO_NOINDEX: "Leads to a page marked noindex",
+    CanonicalProblem.LOOP: "The canonical page leads back here",
+    CanonicalProblem.CHAIN: "The canonical page has another canonical URL",
 }
 
 
@@ -76,11 +76,11 @@ CANONICAL_CONFLICTS = Report(
     slug="canonical-conflicts",
     title="Canonical conflicts",
     group=ReportGroup.INDEXING,
-    about="Pages whose canonical URL cannot be followed: there are several, or it leads to a redirect, an error, a "
-    "page that must not be indexed, or one that names another.",
-    remedy="Make every copy name one page, which responds 200, may be indexed, and names itself or nothing.",
-    praise="Every canonical address leads to a page that stands for itself.",
+    about="Pages whose canonical URL is unusable: there are several, or it leads to a redirect, an error, a noindex "
+    "page, or a page with another canonical URL.",
+    remedy="Point every copy to one page that responds with 200, can be indexed, and has no other canonical URL.",
+    praise="Every canonical URL leads to a page that search engines can index.",
     noun="conflict",
-    columns=(page_column("url"), page_column("canonical"), ReportColumn("conflict", "What is wrong")),
+    columns=(page_column("url"), page_column("canonical"), ReportColumn("conflict", "Problem")),
     lines=_lines,
 )

@@ -15,9 +15,9 @@ from crawler.reports.catalogue.report import CellType, RankedRows, Report, Repor
 UNKNOWN = "not known"  # the last target is on another site, or was not requested
 MIN_HOPS = 2  # of a chain
 
-_BEGINS = ReportColumn("url", "Begins at", CellType.URL)
+_BEGINS = ReportColumn("url", "Starts at", CellType.URL)
 _HOPS = ReportColumn("hops", "Redirects", CellType.NUMBER)
-_BY_WAY_OF = ReportColumn("by_way_of", "By way of", CellType.URL)
+_BY_WAY_OF = ReportColumn("by_way_of", "Via", CellType.URL)
 
 
 def _chains(crawl: Crawl, *, loops: bool) -> list[Chain]:
@@ -64,7 +64,7 @@ REDIRECT_CHAINS = Report(
     about="Two or more redirects in a row, with each hop and the final response.",
     remedy="Redirect directly to the final page, and link to it. Search engines give up after a few hops, and "
     "readers wait for each.",
-    praise="Each redirect leads where it should in one step.",
+    praise="Every redirect reaches its target in one step.",
     noun="chain",
     columns=(
         _BEGINS,
@@ -82,8 +82,8 @@ REDIRECT_LOOPS = Report(
     about="Redirects that lead back to themselves. No browser can open these pages.",
     remedy="Check the server's redirect rules: usually two of them (https and www, a slash at the end) undo each "
     "other. A page that requires a cookie looks like this, too.",
-    praise="No redirect comes back to itself.",
+    praise="No redirects loop.",
     noun="loop",
-    columns=(_BEGINS, _HOPS, _BY_WAY_OF, ReportColumn("comes_back_to", "Comes back to", CellType.URL)),
+    columns=(_BEGINS, _HOPS, _BY_WAY_OF, ReportColumn("comes_back_to", "Returns to", CellType.URL)),
     lines=_loop_lines,
 )

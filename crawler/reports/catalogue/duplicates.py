@@ -35,9 +35,9 @@ from crawler.storage.bulk import chunks
 _COMPARED = by_surface(command="--near-duplicates", page="“Find near-duplicates”", api="`near_duplicates`")
 
 
-_GROUPS = (ReportColumn("first", "The first of them", CellType.URL), PAGES)
+_GROUPS = (ReportColumn("first", "First page", CellType.URL), PAGES)
 _MEMBERS = (page_column("url"), page_column("title"), page_column("words"), page_column("canonical"))
-_WHOLE = (ReportColumn("group", "Like", CellType.URL), *_MEMBERS)
+_WHOLE = (ReportColumn("group", "Similar to", CellType.URL), *_MEMBERS)
 _FIELDS = ("url", "title", "facts__words", "facts__canonical")
 
 Size = tuple[int, int]
@@ -59,7 +59,7 @@ def _group_lines(groups: Sequence[Size]) -> list[ReportRow]:
 
 
 def _title(page: int) -> str:
-    return f"Pages like {Page.objects.get(id=page).url}"
+    return f"Pages similar to {Page.objects.get(id=page).url}"
 
 
 # The same text, by its digest
@@ -142,7 +142,7 @@ def _alike_whole(crawl: Crawl) -> Iterator[Cells]:
 def _not_compared(crawl: Crawl) -> str:
     if crawl.chosen.near_duplicates:
         return ""
-    return f"This crawl did not compare what pages say. Crawl again with {_COMPARED}."
+    return f"This crawl did not compare the texts of pages. Crawl again with {_COMPARED}."
 
 
 _report = partial(Report, group=ReportGroup.CONTENT, columns=_GROUPS, noun="group")
@@ -162,7 +162,7 @@ NEAR_DUPLICATES = _report(
     title="Near-duplicates",
     about="Pages whose visible texts differ in about one word of two hundred, in groups of similar pages.",
     remedy="Make the pages more distinct, merge them, or name one of them canonical.",
-    praise="No page says nearly the same as another.",
+    praise="No near-duplicate pages.",
     lines=_alike_lines,
     part=_alike_part,
     whole=ReportTable(_WHOLE, _alike_whole),

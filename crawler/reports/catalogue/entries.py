@@ -65,7 +65,7 @@ BY_SLUG = {report.slug: report for report in REPORTS}
 def report_named(slug: str) -> Report:
     """The report of this name; BadInput when there is none."""
     if slug not in BY_SLUG:
-        raise BadInput("report", f"There is no report {slug!r}. There are: {', '.join(BY_SLUG)}.")
+        raise BadInput("report", f"No report is called {slug!r}. Choose one of: {', '.join(BY_SLUG)}.")
     return BY_SLUG[slug]
 
 

@@ -34,8 +34,8 @@ REASONS = {
     "no_answer": "does not respond",
     "redirect": "redirects",
     "robots": "forbidden by robots.txt",
-    "noindex": "says noindex",
-    "canonical": "names another page canonical",
+    "noindex": "marked noindex",
+    "canonical": "has another canonical URL",
 }
 """Reason -> text. Of several reasons the first counts, as for a search engine."""
 
@@ -52,7 +52,7 @@ _WHY = Case(
 IS_LEFT_OUT = Q(outcome__in=[*ERRORS, Outcome.REDIRECT, Outcome.ROBOTS]) | (
     Q(outcome__in=SUCCESSES) & (IS_NOINDEX | IS_CANONICAL_ELSEWHERE)
 )
-_PAGE = (page_column("url"), RESPONSE, ReportColumn("note", "What is known"))
+_PAGE = (page_column("url"), RESPONSE, ReportColumn("note", "Details"))
 _WHOLE = (_PAGE[0], ReportColumn("why", "Why"), *_PAGE[1:])
 _FIELDS = ("url", "outcome", "http_status", "redirect_to", "error", "directives", "facts__canonical")
 
@@ -90,12 +90,12 @@ def _whole(crawl: Crawl) -> Iterator[Cells]:
 
 NON_INDEXABLE = Report(
     slug="non-indexable",
-    title="Pages search engines leave out",
+    title="Non-indexable pages",
     group=ReportGroup.INDEXING,
-    about="Pages that cannot be in search results, each with its first reason.",
+    about="Pages that cannot appear in search results, each with its first reason.",
     remedy="Often this is intended. Look for pages that should be found: remove the noindex or the line of "
     "robots.txt, or make each its own canonical page.",
-    praise="Search engines may take in every page.",
+    praise="Search engines can index every page.",
     columns=(ReportColumn("why", "Why"), PAGES),
     lines=_lines,
     which=IS_LEFT_OUT,

@@ -47,9 +47,9 @@ MIXED_CONTENT = Report(
     group=ReportGroup.CONTENT,
     about="Pages sent over https that load images, scripts, frames, media or style sheets over http. Browsers block "
     "some of these and upgrade others.",
-    remedy="Write https in the addresses.",
-    praise="Nothing is loaded over http by a page that came over https.",
-    columns=(_PAGE, ReportColumn("number", "How many", CellType.NUMBER), _LOADS),
+    remedy="Change these addresses to https.",
+    praise="No https page loads anything over http.",
+    columns=(_PAGE, ReportColumn("number", "Number", CellType.NUMBER), _LOADS),
     which=IS_MIXED,
     lines=_lines,
     whole=ReportTable((_PAGE, _LOADS), _whole),

@@ -24,7 +24,7 @@ from crawler.reports.catalogue.report import (
 from crawler.storage.queries import site_pages
 
 _PAGE = ReportColumn("page", "On the page", CellType.URL)
-_WRITTEN, _PROBLEM = ReportColumn("written", "Written as"), ReportColumn("problem", "What is wrong")
+_WRITTEN, _PROBLEM = ReportColumn("written", "Written as"), ReportColumn("problem", "Problem")
 _LINK = (_WRITTEN, ReportColumn("text", "Anchor text"), ReportColumn("rel", "rel"), _PROBLEM)
 
 HAS_MALFORMED = IS_HTML & Q(facts__malformed__isnull=False)
@@ -70,7 +70,7 @@ MALFORMED_LINKS = Report(
     about="Pages with links that no browser can follow because of how they are written: an invalid URL "
     "(http://[::1), or a mistyped scheme (htp:/x).",
     remedy="Correct the address on the page.",
-    praise="Every link can be read as an address.",
+    praise="Every link is a valid URL.",
     columns=(_PAGE, ReportColumn("number", "Links", CellType.NUMBER, opens=True), _WRITTEN, _PROBLEM),
     which=HAS_MALFORMED,
     lines=_lines,

@@ -47,7 +47,7 @@ LARGE_PAGES = page_report(
     slug="large-pages",
     title="Large pages",
     group=ReportGroup.WEIGHT,
-    about=f"HTML pages of {LARGE_BYTES // 1000} kB or more as they were sent, without images and scripts.",
+    about=f"HTML pages of {LARGE_BYTES // 1000} kB or more as transferred, without images and scripts.",
     remedy="Split long lists into pages, remove repeated markup, and compress.",
     praise=f"Every page is smaller than {LARGE_BYTES // 1000} kB.",
 )
@@ -60,5 +60,5 @@ DEEP_PAGES = page_report(
     group=ReportGroup.WEIGHT,
     about=f"Pages more than {DEEP_LINKS} links away from the start.",
     remedy="Link to the important ones from nearer pages: readers and search engines rarely reach deep pages.",
-    praise=f"Every page can be reached by {DEEP_LINKS} links.",
+    praise=f"Every page is within {DEEP_LINKS} links of the start.",
 )

@@ -99,7 +99,7 @@ DUPLICATE_TITLES = _duplicates(
     about="Titles that several pages share.",
     remedy="Give each page its own title. If the pages are the same, redirect one to the other, or name one of them "
     "canonical.",
-    praise="Every title belongs to one page.",
+    praise="Every title is unique.",
     noun="title",
 )
 MISSING_DESCRIPTIONS = page_report(
@@ -118,7 +118,7 @@ DUPLICATE_DESCRIPTIONS = _duplicates(
     title="Duplicate descriptions",
     about="Meta descriptions that several pages share.",
     remedy="Write one for each page, or none.",
-    praise="Every description belongs to one page.",
+    praise="Every description is unique.",
     noun="description",
 )
 MISSING_H1 = page_report(
@@ -143,7 +143,7 @@ SEVERAL_H1 = page_report(
     praise="No page has more than one main heading.",
     columns=(
         page_column("url"),
-        ReportColumn("h1", "The first of them"),
+        ReportColumn("h1", "First heading"),
         ReportColumn("number", "Headings", CellType.NUMBER),
     ),
 )
@@ -153,6 +153,6 @@ DUPLICATE_H1 = _duplicates(
     title="Duplicate headings",
     about="Main headings (h1) that several pages share.",
     remedy="Give each page its own main heading.",
-    praise="Every main heading belongs to one page.",
+    praise="Every main heading is unique.",
     noun="heading",
 )

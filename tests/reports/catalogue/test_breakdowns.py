@@ -43,7 +43,7 @@ def test_depths_come_from_the_start(crawl: Crawl) -> None:
 
 
 def test_types_are_those_of_answers(crawl: Crawl) -> None:
-    assert told(crawl, "content-types") == [("text/html", 2, 30), ("not said", 1, 5)]
+    assert told(crawl, "content-types") == [("text/html", 2, 30), ("not stated", 1, 5)]
     assert paths(behind(crawl, "content-types", 1)) == ["/b"]
 
 

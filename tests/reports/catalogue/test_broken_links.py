@@ -104,7 +104,7 @@ def test_it_says_what_was_not_requested() -> None:
     make(crawl, "https://elsewhere.test/", Outcome.EXTERNAL, kind="external")
     said = spoken(BY_SLUG["broken-links"].not_requested(crawl), Surface.COMMAND)
     assert said == (
-        "Not requested, so not known to work: 1 page (beyond the limit), 2 pages (forbidden by robots.txt), "
+        "Not requested, so not checked: 1 page (beyond the limit), 2 pages (forbidden by robots.txt), "
         "1 link to other sites (see --externals check)."
     )
 

@@ -1,4 +1,4 @@
-"""Pages search engines leave out are told with the first reason; canonical addresses with what is wrong with them."""
+"""Non-indexable pages are told with the first reason; canonical addresses with what is wrong with them."""
 
 import pytest
 
@@ -34,8 +34,8 @@ def test_each_reason_is_told_with_its_pages(crawl: Crawl) -> None:
         ("does not respond", 1),
         ("redirects", 1),
         ("forbidden by robots.txt", 1),
-        ("says noindex", 1),
-        ("names another page canonical", 1),
+        ("marked noindex", 1),
+        ("has another canonical URL", 1),
     ]
     assert behind(crawl, "non-indexable", 2) == [(f"{SITE}/moved", "301", f"{SITE}/plain")]
     assert [(row[0].removeprefix(SITE), row[3]) for row in rows(crawl, "non-indexable")] == [  # type: ignore[union-attr]
@@ -57,7 +57,7 @@ def test_each_reason_is_told_with_its_pages(crawl: Crawl) -> None:
         ({"answer": Outcome.TIMEOUT}, "cannot be loaded"),
         ({"answer": 301}, "a redirect"),
         ({"answer": Outcome.ROBOTS}, "robots.txt forbids"),
-        ({"answer": 200, "directives": "noindex"}, "says noindex"),
+        ({"answer": 200, "directives": "noindex"}, "marked noindex"),
         ({"answer": Outcome.LIMIT}, None),
     ],
 )
@@ -80,8 +80,8 @@ def test_chains_loops_and_several_are_conflicts(crawl: Crawl) -> None:
     named(crawl, "/two", "/two", canonicals=2)
     named(crawl, "/abroad", "https://other.test/")
     assert [(str(line[0])[len(SITE) :], line[2]) for line in told(crawl, "canonical-conflicts")] == [
-        ("/a", "The page it names names yet another"),
-        ("/x", "The page it names leads back here"),
-        ("/y", "The page it names leads back here"),
-        ("/two", "The page names more than one"),
+        ("/a", "The canonical page has another canonical URL"),
+        ("/x", "The canonical page leads back here"),
+        ("/y", "The canonical page leads back here"),
+        ("/two", "Several canonical URLs"),
     ]

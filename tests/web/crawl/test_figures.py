@@ -112,7 +112,7 @@ def test_the_page_of_a_large_crawl_does_not_wait_for_the_count() -> None:
 
 def test_a_page_that_has_no_count_yet_asks_for_it(as_ann: Client, ann: User) -> None:
     html = as_ann.get(f"/crawls/{a_crawl(ann, discovered=CHEAP + 1).id}/").content.decode()
-    assert "The pages are being counted." in html
+    assert "Counting the pages." in html
     assert 'hx-trigger="every ' in html
 
 

@@ -57,7 +57,7 @@ def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypa
     assert "3 pages" in first
 
 
-@pytest.mark.parametrize(("options", "said"), [(OPTIONS, "There are none"), (CrawlOptions(), "Not known: this crawl")])
+@pytest.mark.parametrize(("options", "said"), [(OPTIONS, "No orphans"), (CrawlOptions(), "Not known: this crawl")])
 def test_none_and_unknown_are_told_apart(as_ann: Client, ann: User, options: CrawlOptions, said: str) -> None:
     crawl = a_finished_crawl(ann, options=options)
     assert said in as_ann.get(f"/crawls/{crawl.id}/orphans/").content.decode()
