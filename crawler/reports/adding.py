@@ -13,17 +13,17 @@ from crawler.core.text.quantities import counted
 from crawler.core.text.sanitize import one_line
 from crawler.reports.text import Reply
 
-RUNS_AGAIN = " The crawl was over and runs again."
+RUNS_AGAIN = " The crawl had ended and runs again."
 
 
 def to_add(done: Added) -> Reply:
     """What happened to the URLs of a call, each counted once."""
     parts = [
         (done.added, "added"),
-        (done.moved, "moved in the queue"),
-        (done.again, "asked for again"),
-        (done.waiting, "open already"),
-        (done.closed, "closed already, and not asked for again"),
+        (done.moved, "rescheduled"),
+        (done.again, "queued to be requested again"),
+        (done.waiting, "already open"),
+        (done.closed, "already closed, and not requested again"),
         (done.refused, "refused"),
     ]
     told = "; ".join(f"{counted(number, 'page')} {what}" for number, what in parts if number) or "no URL was given"
@@ -34,17 +34,17 @@ def to_add(done: Added) -> Reply:
 def to_ask_again(done: AskedAgain) -> Reply:
     """What happened to the pages that were asked for again."""
     if not done.again and not done.left:
-        return Reply("There is no such page.", is_so=False)
-    line = f"Asked for again: {counted(done.again, 'page')}."
+        return Reply("No such page.", is_so=False)
+    line = f"{counted(done.again, 'page')} will be requested again."
     if done.left:
-        line += f" Left as they are, because they are open, in a trap or only recorded: {counted(done.left, 'page')}."
+        line += f" Left unchanged, because they are open, in a trap or only recorded: {counted(done.left, 'page')}."
     return Reply(line + (RUNS_AGAIN if done.has_reopened else ""), is_so=bool(done.again))
 
 
 def to_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> Reply:
     """The options that have another value now."""
     if not after:
-        return Reply("It is so already.", is_so=True)
+        return Reply("Nothing to change.", is_so=True)
     told = [_changed(name, before[name], value) for name, value in after.items()]
     return Reply(f"Changed: {'; '.join(told)}.", is_so=True)
 

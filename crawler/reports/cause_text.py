@@ -15,13 +15,13 @@ from crawler.core.text.quantities import count, counted, duration
 from crawler.reports.slowdown_text import slowdown_reason
 
 _SHORTAGES = {
-    Shortage.REDIS_FULL: ("Redis is full: it has used up its maxmemory", "Let it use more, or cancel crawls"),
-    Shortage.REDIS_UNSAVED: ("Redis takes nothing in: it could not save its data", "See whether its disk is full"),
-    Shortage.REDIS_READ_ONLY: ("Redis takes nothing in: it is a read-only replica", "Name the primary in REDIS_URL"),
+    Shortage.REDIS_FULL: ("Redis is full: it has used up its maxmemory", "Raise it, or cancel crawls"),
+    Shortage.REDIS_UNSAVED: ("Redis rejects writes: it could not save its data", "Check whether its disk is full"),
+    Shortage.REDIS_READ_ONLY: ("Redis rejects writes: it is a read-only replica", "Name the primary in REDIS_URL"),
     Shortage.DATABASE_FULL: ("the disk of the database is full", "Make room on it"),
     Shortage.DATABASE_READ_ONLY: ("the database is read-only", "Make it writable"),
-    Shortage.DATABASE_UNWELL: ("the database cannot write to its disk", "See whether it is full or broken"),
-    Shortage.STORAGE_FULL: ("there is no room left for the content it keeps", "Make room where content is stored"),
+    Shortage.DATABASE_UNWELL: ("the database cannot write to its disk", "Check whether it is full or broken"),
+    Shortage.STORAGE_FULL: ("the content storage is full", "Make room where content is stored"),
 }
 
 
@@ -42,16 +42,16 @@ def remedy(shortage: Shortage) -> str:
 
 
 def paused_for(shortage: Shortage) -> str:
-    return f"It is paused, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
+    return f"It is paused, because {because(shortage)}. {remedy(shortage)}; it then continues."
 
 
-PAUSED_FOR_ROOM = "It is paused, because there was no room for what it finds. It goes on by itself once there is."
+PAUSED_FOR_ROOM = "It is paused, because storage was full. It continues once there is room."
 """The same where the shortage is not known any more."""
 
 
 def waits_for(shortage: Shortage) -> str:
     """The text for a crawl whose pause could not be stored."""
-    return f"No page is requested, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
+    return f"No page is requested, because {because(shortage)}. {remedy(shortage)}; it then continues."
 
 
 def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str, pause_reason: str = "") -> str:
@@ -62,8 +62,8 @@ def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str, pause
         case HoldReason.REFUSED:
             return f"It is paused: {pause_reason}. Resume it to try again."
         case HoldReason.DAILY_QUOTA:
-            why = "It is paused, because the pages its owner may ask for in a day are used up."
-            return f"{why} It goes on by itself {ends}."
+            why = "It is paused, because its owner has reached the limit of pages a day."
+            return f"{why} It continues {ends}."
         case HoldReason.CAPACITY:  # without a shortage: it has ended, or Redis does not respond
             return PAUSED_FOR_ROOM if shortage is None else paused_for(shortage)
         case HoldReason.USER:
@@ -76,7 +76,7 @@ def wait_text(wait: HostWait) -> str:
     host, seconds = wait.host, duration(wait.next_in)
     every = f", one request in {duration(wait.delay)}" if wait.delay > 0 else ""
     waiting = f"It is waiting for {host}"
-    again = f"{waiting}, which may be asked again in {seconds}{every}"
+    again = f"{waiting}, which may be requested again in {seconds}{every}"
     trouble = f" ({wait.trouble})" if wait.trouble else ""
     match wait.reason:
         case WaitReason.STOP:
@@ -98,7 +98,7 @@ def wait_text(wait: HostWait) -> str:
             return f"{again} (slowed down{f': {slowdown_reason(slowdown)}' if slowdown else ''})."
         case WaitReason.RETRY | WaitReason.LATER:
             is_later = wait.reason is WaitReason.LATER
-            what = "the time of the next page comes" if is_later else "a page that failed is tried again"
+            what = "the next page becomes due" if is_later else "a page that failed is tried again"
             return f"{waiting}, where {what} in {seconds}{trouble}."
         case WaitReason.BUSY:
             in_use = f"{count(wait.connections)} of {counted(wait.allowed, 'connection')} to {host}"
@@ -106,13 +106,13 @@ def wait_text(wait: HostWait) -> str:
         case WaitReason.AGAIN:
             return f"{waiting}, which is tried again in {seconds}."
         case WaitReason.NOTHING:
-            return f"{host} may be asked now."
+            return f"{host} may be requested now."
     assert_never(wait.reason)
 
 
 def stop_of(status: int | None, until: float) -> str:
     """ "answered 429 and asked to wait until 14:03:20 UTC"."""
-    answered = f"answered {status} and " if status is not None else ""
+    answered = f"responded with {status} and " if status is not None else ""
     return f"{answered}asked to wait until {datetime.fromtimestamp(until, UTC):%H:%M:%S} UTC"
 
 

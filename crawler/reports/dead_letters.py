@@ -46,7 +46,7 @@ def checked(outcome: str, host: str, crawl: UUID | None, since: float | None) ->
     if host.strip():
         check_host("host", host)
         if host.strip().startswith(BELOW):
-            raise BadInput("host", "Name one host, such as shop.example.com; those below it are hosts of their own.")
+            raise BadInput("host", "Name one host, such as shop.example.com; its subdomains are separate hosts.")
         host = parse_user_host(host)
     return LetterFilter(outcome, host.strip(), crawl, since)
 

@@ -145,7 +145,7 @@ def proxies_left_out(crawl: Crawl, now: float) -> list[str]:
     except (SealBroken, ServiceDown, RedisError):
         return []
     return [
-        f"Proxy {number + 1} of {number_of_all} cannot be connected to, and is left out for {duration(until - now)}."
+        f"Proxy {number + 1} of {number_of_all} cannot be reached, and is skipped for {duration(until - now)}."
         for number, until in left_out
     ]
 

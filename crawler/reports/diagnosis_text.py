@@ -23,7 +23,7 @@ HOLDS: dict[Hold, tuple[str, str]] = {
     Hold.SILENT: ("worker silent", "bad"),
     Hold.REPORTED: ("to be processed", "calm"),
     Hold.QUEUED: ("in the queue", "calm"),
-    Hold.BEGINNING: ("being begun", "calm"),
+    Hold.BEGINNING: ("being started", "calm"),
     Hold.LOST: ("lost", "bad"),
 }
 """The state of a batch, with its tone."""
@@ -40,15 +40,15 @@ REASONS: dict[WaitReason, str] = {
     WaitReason.RETRY: "a page that failed is tried again",
     WaitReason.LATER: "its next page has a later time of its own",
     WaitReason.BUSY: "its connections are all in use",
-    WaitReason.AGAIN: "it was put off, for a reason that is gone",
-    WaitReason.NOTHING: "nothing is in the way",
+    WaitReason.AGAIN: "it was postponed for a reason that no longer applies",
+    WaitReason.NOTHING: "it can be requested now",
 }
 
 MANAGERS: dict[Manager, str] = {
-    Manager.WORKING: "at work",
-    Manager.SILENT: "at work, without a sign of life",
-    Manager.COMING: "sent for",
-    Manager.RESTING: "waits until something is due",
+    Manager.WORKING: "running",
+    Manager.SILENT: "running, without a heartbeat",
+    Manager.COMING: "queued",
+    Manager.RESTING: "waits until work is due",
 }
 
 
@@ -76,7 +76,7 @@ def sections(report: Mapping[str, Any]) -> list[Section]:
         ),
         Section(
             "hosts",
-            f"{words.counted(hosts['waiting'] if hosts else 0, 'host')} with pages that wait",
+            f"{words.counted(hosts['waiting'] if hosts else 0, 'host')} with waiting pages",
             ("May be requested", "Host", "Connections", "Pages"),
             shown,
         ),
@@ -86,10 +86,10 @@ def sections(report: Mapping[str, Any]) -> list[Section]:
             ("State", "Page", "Attempts", "Depth"),
             [_page_row(page) for page in report["open"]["shown"]],
         ),
-        Section("given-up", "Given up lately", ("Response", "Page", "", "When"), letters),
+        Section("given-up", "Recently given up", ("Response", "Page", "", "When"), letters),
         Section(
             "disagreements",
-            "Disagreements of the checks for the end",
+            "Disagreeing checks for the end",
             ("When", "What", "", ""),
             [_said_row(said, report) for said in report["disagreements"]["newest"]],
         ),
@@ -102,7 +102,7 @@ def known(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     manager, workers, queued = report["manager"], report["workers"], report["queues"]
     if manager is None:
         return []
-    facts = [("Manager", _doing(report)), ("Its last run", _last_run(report))]
+    facts = [("Manager", _doing(report)), ("Last run", _last_run(report))]
     facts += [("Reports to process", words.count(manager["reports"]))]
     facts += [("Pages handed out", words.count(manager["handed_out"]))]
     facts += [(f'Workers for "{name}"', words.count(number)) for name, number in workers.items()]
@@ -114,7 +114,7 @@ def known(report: Mapping[str, Any]) -> list[tuple[str, str]]:
 _ENDS = (
     ("Deadline", "deadline_in"),
     ("Next page expires", "next_expiry_in"),
-    ("Put off pages close", "put_off_pages_close_in"),
+    ("Postponed pages close", "put_off_pages_close_in"),
 )
 
 
@@ -139,7 +139,7 @@ def _batch_row(batch: Mapping[str, Any], report: Mapping[str, Any]) -> Row:
     if batch["holder"]:
         notes.append(f"held by {batch['holder']} for {_since(batch['since'], report)}")
     if batch["back_in"] is not None:
-        notes.append(f"goes back to the others {_in(batch['back_in'])}")
+        notes.append(f"returns to the queue {_in(batch['back_in'])}")
     return _EMPTY | {
         "answer": answer,
         "meaning": batch["id"],
@@ -154,7 +154,7 @@ def _batch_row(batch: Mapping[str, Any], report: Mapping[str, Any]) -> Row:
 def _host_row(host: Mapping[str, Any]) -> Row:
     reason = reason_of(host)
     used = ", ".join(f"{words.count(used['connections'])} by {used['by']}" for used in host["used_by"])
-    suspects = "pages whose worker died, in small company" if host["suspects"] else ""
+    suspects = "small batch of pages whose worker died" if host["suspects"] else ""
     notes = [reason, host["trouble"], used if host["reason"] == WaitReason.BUSY else "", host["load"], suspects]
     return _EMPTY | {
         "answer": _in(host["next_in"]),

@@ -17,7 +17,7 @@ def end_text(why: EndReason, tallies: Tallies, limits: Mapping[str, int], option
     """Why a crawl ended, as a user reads it."""
     match why:
         case EndReason.COMPLETE:
-            return "Complete: every page has its outcome."
+            return "Complete: every page is done."
         case EndReason.COMPLETE_WITH_ERRORS:
             return f"Complete, but {_errors(tallies) or 'no page was fetched successfully.'}"
         case EndReason.CANCELLED:
@@ -63,7 +63,7 @@ def _at_most(limit: Limit, options: CrawlOptions) -> str:
         case Limit.SITEMAPS:
             return f"{counted(MAX_STEPS, 'sitemap')} in a row at most"
         case Limit.PAGE_TTL:
-            own = "the time that the list or a user gives a page"
+            own = "a time limit set for a page"
             return own if options.page_ttl is None else f"{duration(options.page_ttl)} for a page at most"
         case Limit.DEADLINE:
             return f"{duration(options.deadline or 0)} at most"
@@ -78,4 +78,4 @@ def _not_asked(number: int) -> str:
 
 def _errors(tallies: Tallies) -> str:
     number = without_answer(tallies)
-    return f"{counted(number, 'page')} gave no usable answer." if number else ""
+    return f"{counted(number, 'page')} returned no usable response." if number else ""

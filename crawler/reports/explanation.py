@@ -26,7 +26,7 @@ def explain(facts: Facts) -> list[str]:
     if not facts.redis_answers:
         return [_without_redis(facts), *_open(facts), *_ends(facts), *_disagreed(facts)]
     if facts.state is State.LOADING:
-        return ["Its list of URLs is still being read; no page is requested before that is done."]
+        return ["Its list of URLs is still being read; requests start afterwards."]
     stuck = list(_locked(facts))
     answer = _paused(facts) if facts.state is State.PAUSED else _running(facts)
     more = (_open, _manager, _unlisted, _ends, _given_up, _disagreed, _evicts)
@@ -36,7 +36,7 @@ def explain(facts: Facts) -> list[str]:
 def _without_redis(facts: Facts) -> str:
     """Redis is down, or so full that it refuses some commands."""
     if facts.shortage is None:
-        return "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
+        return "Redis does not respond, so nothing is fetched. The crawl continues once Redis is back."
     return paused_for(facts.shortage) if facts.state is State.PAUSED else waits_for(facts.shortage)
 
 
@@ -54,7 +54,7 @@ def _paused(facts: Facts) -> Iterator[str]:
     elif facts.open_pages or facts.stays_open:
         yield "It is paused: no page is requested until a user resumes it."
     else:
-        yield "It is paused, although no page is open: once a user resumes it, it is finished."
+        yield "It is paused, although no page is open: it finishes once a user resumes it."
     yield from _in_hand(facts)
 
 
@@ -73,8 +73,8 @@ def _locked(facts: Facts) -> Iterator[str]:
     silent_for, ends_in = duration(facts.locked.silent_for), facts.locked.ends_in
     when = "once that is ended" if ends_in is None else f"once PostgreSQL ends it, in {duration(max(0.0, ends_in))}"
     yield (
-        f"The crawl's row is locked by a connection{where} that has not answered for {silent_for}: "
-        f"the crawl goes on {when}."
+        f"The crawl's row is locked by a connection{where} that has not responded for {silent_for}: "
+        f"the crawl continues {when}."
     )
 
 
@@ -118,7 +118,7 @@ def _all_done(facts: Facts) -> Iterator[str]:
     if facts.open_pages:
         return
     if facts.stays_open:
-        yield "It waits for more pages: it is kept open until a user finishes it."
+        yield "It waits for more pages, until a user finishes it."
     elif facts.batches:
         out = counted(len(facts.batches), "batch")
         yield f"No page is open any more; {out} handed out must come back before it is finished."
@@ -134,14 +134,14 @@ def _closing(facts: Facts) -> Iterator[str]:
     one = facts.open_pages == 1
     left = "is 1 page whose server" if one else f"are {counted(facts.open_pages, 'page')} whose servers"
     close = f"it closes {when} with its" if one else f"they close {when} with their"
-    yield f"All that is left {left} asked to wait (Retry-After): {close} last response, unless the wait ends before."
+    yield f"The rest {left} asked to wait (Retry-After): {close} last response, unless the wait ends before."
 
 
 def _in_hand(facts: Facts) -> Iterator[str]:
     """The batches that are handed out."""
     if (fetching := facts.batches_in(Hold.FETCHING)) and facts.held_up:
         yield wait_text(facts.held_up[0])
-        yield f"{_are(fetching)} held by a worker that waits for this."
+        yield f"{_are(fetching)} held by a worker that waits for this page."
     elif fetching:
         yield f"{_are(fetching)} being fetched right now."
     if silent := facts.batches_in(Hold.SILENT):
@@ -153,7 +153,7 @@ def _in_hand(facts: Facts) -> Iterator[str]:
     if queued := facts.batches_in(Hold.QUEUED):
         yield f"{_batches(queued)} {'waits' if len(queued) == 1 else 'wait'} for a free worker{_workers(facts)}."
     if lost := facts.batches_in(Hold.LOST):
-        yield f"The queue has lost {_batches(lost)}, as it does when a worker is killed; {_back(facts, lost)}."
+        yield f"The queue has lost {_batches(lost)}, as happens when a worker is killed; {_back(facts, lost)}."
 
 
 def _died(facts: Facts, silent: Sequence[HandedOut]) -> str:
@@ -175,16 +175,16 @@ def _back(facts: Facts, batches: Sequence[HandedOut]) -> str:
 def _reports(facts: Facts) -> str:
     what = f"{counted(facts.reports, 'report')} of fetched pages {'waits' if facts.reports == 1 else 'wait'}"
     if facts.is_locked_out:
-        return f"{what} to be taken in then."
+        return f"{what} to be processed then."
     match facts.manager:
         case Manager.WORKING:
-            return f"{what} to be taken in by the manager, which is at work right now."
+            return f"{what} to be processed by the manager, which is running now."
         case Manager.SILENT:
-            return f"{what} to be taken in; {_took_over(facts)}."
+            return f"{what} to be processed; {_took_over(facts)}."
         case Manager.COMING:
-            return f"{what} to be taken in by the manager, which waits for a free worker."
+            return f"{what} to be processed by the manager, which waits for a free worker."
         case Manager.RESTING:
-            return f"{what} to be taken in {NEXT_RUN}."
+            return f"{what} to be processed {NEXT_RUN}."
     assert_never(facts.manager)
 
 
@@ -198,9 +198,9 @@ def _waiting(facts: Facts) -> Iterator[str]:
     else:
         ready = [host for host in facts.hosts if host.reason is WaitReason.NOTHING]
         hosts = first.host if len(ready) == 1 else f"{first.host} and {counted(len(ready) - 1, 'other host')}"
-        yield f"{hosts} may be asked now: pages are handed out {NEXT_RUN}."
+        yield f"{hosts} may be requested now: pages are handed out {NEXT_RUN}."
     if facts.hosts_waiting > 1:
-        yield f"Pages of {counted(facts.hosts_waiting, 'host')} wait in all."
+        yield f"In total, pages of {counted(facts.hosts_waiting, 'host')} are waiting."
 
 
 def _last_resort(facts: Facts) -> str:
@@ -214,7 +214,7 @@ def _last_resort(facts: Facts) -> str:
     pages = f"open {'page' if facts.open_pages == 1 else 'pages'}"
     if not facts.is_lined_up:
         return f"Redis does not know the {pages}: the manager queues them again from the table."
-    return f"The {pages} in the table must be queued: that is done {NEXT_RUN}."
+    return f"The {pages} in the table must be queued: this happens {NEXT_RUN}."
 
 
 def _no_run(facts: Facts, since: float) -> str:
@@ -234,9 +234,9 @@ def _open(facts: Facts) -> Iterator[str]:
     returning = facts.pages_in(Hold.SILENT, Hold.LOST)
     out = [
         (facts.pages_in(Hold.FETCHING), "being fetched"),
-        (facts.pages_in(Hold.REPORTED), "fetched and not taken in yet"),
-        (facts.pages_in(Hold.QUEUED, Hold.BEGINNING), "handed out and not begun"),
-        (returning, f"on {'its' if returning == 1 else 'their'} way back"),
+        (facts.pages_in(Hold.REPORTED), "fetched and not processed yet"),
+        (facts.pages_in(Hold.QUEUED, Hold.BEGINNING), "handed out and not started"),
+        (returning, "returning"),
     ]
     rest = facts.open_pages - sum(pages for pages, _ in out)
     parts = [f"{count(pages)} {where}" for pages, where in [*out, (rest, "waiting")] if pages > 0]
@@ -253,7 +253,7 @@ def _manager(facts: Facts) -> Iterator[str]:
         return  # in those sentences, or not relevant
     match facts.manager:
         case Manager.WORKING:
-            yield "The manager is at work right now."
+            yield "The manager is running now."
         case Manager.SILENT:
             yield f"T{_took_over(facts)[1:]}."
         case Manager.COMING:
@@ -261,13 +261,13 @@ def _manager(facts: Facts) -> Iterator[str]:
 
 
 def _took_over(facts: Facts) -> str:
-    return f"the manager seems to have died at work, and another may take over in {duration(facts.lock_left)}"
+    return f"the manager seems to have died, and another may take over in {duration(facts.lock_left)}"
 
 
 def _unlisted(facts: Facts) -> Iterator[str]:
     """RQ does not know the running workers, for example after Redis was emptied."""
     if facts.stirred and not (facts.crawl_workers or facts.fetch_workers):
-        yield "No worker is listed, yet one was at work a moment ago."
+        yield "No worker is listed, but one was running a moment ago."
 
 
 def _ends(facts: Facts) -> Iterator[str]:
@@ -287,7 +287,7 @@ def _given_up(facts: Facts) -> Iterator[str]:
 def _disagreed(facts: Facts) -> Iterator[str]:
     if facts.disagreements:
         times = "once" if facts.disagreements == 1 else f"{count(facts.disagreements)} times"
-        yield f"The checks that decide whether it is finished have disagreed {times}; the table was believed."
+        yield f"The checks that decide whether it is finished have disagreed {times}; the table took precedence."
 
 
 def _workers(facts: Facts) -> str:

@@ -29,20 +29,20 @@ _TEXTS = {
     FieldFault.PAGE_TOO_LARGE: (
         f"the page is too large for extraction: it has more than {MAX_BYTES // 1024 // 1024} MB or 20,000 tags"
     ),
-    FieldFault.UNREADABLE: "the page could not be read by the extraction rules",
+    FieldFault.UNREADABLE: "the extraction rules could not read the page",
     FieldFault.TOO_SLOW: "the selector or the pattern takes too long on this page",
     FieldFault.NO_MATCH: "the pattern does not match what the selector finds",
-    FieldFault.XPATH: "the XPath cannot be used on this page: {text}",
-    FieldFault.CHARACTERS: f"the values of this page have more than {MAX_TOTAL:,} characters together",
+    FieldFault.XPATH: "the XPath does not work on this page: {text}",
+    FieldFault.CHARACTERS: f"the values of this page together exceed {MAX_TOTAL:,} characters",
     FieldFault.VALUES: f"only the first {MAX_VALUES} are kept",
     FieldFault.CUT: f"cut after {MAX_VALUE:,} characters",
-    FieldFault.NO_NUMBER: "there is no number in {shown}",
-    FieldFault.NUMBERS: "there are {number} numbers in {shown}; a pattern can say which is meant",
+    FieldFault.NO_NUMBER: "no number in {shown}",
+    FieldFault.NUMBERS: "{number} numbers in {shown}; use a pattern to select one",
     FieldFault.LONG_NUMBER: "{shown} is too long for a number",
-    FieldFault.NOT_A_NUMBER: "{shown} is no number",
+    FieldFault.NOT_A_NUMBER: "{shown} is not a number",
     FieldFault.LARGE_NUMBER: "{shown} is too large a number",
     FieldFault.NOT_WHOLE: "{text} is not a whole number",
-    FieldFault.NO_DATE: "{shown} is no date that can be read, such as 2026-03-12 or 12 March 2026",
+    FieldFault.NO_DATE: "{shown} is not a recognized date, such as 2026-03-12 or 12 March 2026",
     FieldFault.NO_URL: "{shown} is not a web address",
 }
 

@@ -144,15 +144,13 @@ def summary(graph: Graph) -> str:
     folded = len(graph.nodes) < graph.pages
     sentences = [f"{pages} in {text.counted(len(graph.nodes), 'group')} by folder." if folded else f"{pages}."]
     if not graph.has_links:
-        sentences.append("The crawl is large: lines show where pages were first found, not every link.")
+        sentences.append("In this large crawl, lines show where pages were first found, not every link.")
     elif not graph.has_counts:
-        sentences.append("The crawl is large: links from other folders are not counted here.")
+        sentences.append("In this large crawl, links from other folders are not counted here.")
     if graph.crowded:
-        sentences.append(f"Links to {text.counted(graph.crowded, 'page')} that very many link to are not drawn.")
+        sentences.append(f"Links to {text.counted(graph.crowded, 'page')} with very many incoming links are not drawn.")
     if graph.is_cut:
-        sentences.append(
-            f"Only the first {text.count(MOST_READ)} pages found are shown; open a folder to see more of it."
-        )
+        sentences.append(f"Only the first {text.count(MOST_READ)} pages found are shown; open a folder to see more.")
     return " ".join(sentences)
 
 

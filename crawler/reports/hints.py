@@ -128,9 +128,9 @@ _KERNEL = (
         "robots",
         "robots.txt forbids at least half of the pages, and ten or more.",
         "robots.txt forbids {pages} of {of}.",
-        "If it is your own site, crawl again with "
+        "For your own site, crawl again with "
         + by_surface(command="--ignore-robots", page="“Obey robots.txt” off", api="`obey_robots` false")
-        + "; else ask its owner.",
+        + "; otherwise ask its owner.",
         _forbidden,
     ),
     Hint(
@@ -155,7 +155,7 @@ _KERNEL = (
         "sitemap",
         "A finished crawl found at least nine times as many pages in sitemaps alone as by links, and ten or more.",
         "No link leads to {pages} of {of}; only a sitemap names them.",
-        "Look at the orphans: link them, or take them out of the sitemap.",
+        "Link the orphans, or remove them from the sitemap.",
         _unlinked,
     ),
 )

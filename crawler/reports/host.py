@@ -110,7 +110,7 @@ def _lines(known: Plain) -> Iterator[tuple[str, str]]:
         until = datetime.fromisoformat(stop["until"]).timestamp()
         yield "Wait", f"it {stop_of(stop['status'], until)} (in {words.duration(stop['in'])}){again}"
     if known["probe_in"] is not None:
-        yield "Wait", f"one page is tried after a stop; others wait {words.duration(known['probe_in'])} at most"
+        yield "Wait", f"one page is tested after a stop; others wait {words.duration(known['probe_in'])} at most"
     if known["throttle"]:
         yield "Throttle", known["throttle"]
     if known["crawl_delay"]:
@@ -133,4 +133,6 @@ def _lines(known: Plain) -> Iterator[tuple[str, str]]:
 def _file(file: Plain) -> str:
     if file["being_asked"]:
         return "is being fetched"
-    return f"answered {file['status']}" if file["status"] is not None else f"could not be fetched: {file['error']}"
+    if file["status"] is None:
+        return f"could not be fetched: {file['error']}"
+    return f"responded with {file['status']}"

@@ -124,7 +124,7 @@ def of_table() -> FromTable:
 
 
 def of_redis(running: Mapping[str, CrawlOptions] | None) -> FromRedis | None:
-    """None when Redis does not answer. `running`: the crawls that run; None = the database does not answer."""
+    """None when Redis does not respond. `running`: the crawls that run; None = the database does not answer."""
     try:
         redis = queues.connection()
         return FromRedis(

@@ -250,17 +250,17 @@ def found(report: Mapping[str, Any]) -> Known:
 
 def _of_sitemaps(sitemap: Mapping[str, Any]) -> Known:
     if sitemap["listed"] is None:
-        return [(label("in_sitemap"), f"{UNKNOWN}: this crawl looked at none")]
+        return [(label("in_sitemap"), f"{UNKNOWN}: this crawl read no sitemaps")]
     if not sitemap["listed"]:
-        return [(label("in_sitemap"), "in none that was read")]
-    linked = "yes" if sitemap["linked"] else "no: a sitemap alone leads here"
+        return [(label("in_sitemap"), "not in the sitemaps read")]
+    linked = "yes" if sitemap["linked"] else "no: only a sitemap leads here"
     return [(label("in_sitemap"), "yes"), (label("lastmod"), sitemap["lastmod"] or UNKNOWN), (label("linked"), linked)]
 
 
 def said(report: Mapping[str, Any]) -> Known:
     """The metadata of the page."""
     directives = report["directives"]
-    to_crawlers = UNKNOWN if directives is None else directives or "nothing: it may be indexed, its links followed"
+    to_crawlers = UNKNOWN if directives is None else directives or "nothing: it may be indexed and its links followed"
     page = report["said"]
     if page is None:
         return [(label("directives"), to_crawlers)]
@@ -281,11 +281,11 @@ def unread(report: Mapping[str, Any]) -> str:
     if report["outcome"] is None:
         return "The page has not been requested yet."
     if report["http_status"] is None:
-        return "There was no response to read."
+        return "No response to read."
     if report["headers"] is None:
-        return "This crawl kept no metadata: it is older than that, or the response was taken from the cache."
+        return "No metadata: the crawl is too old to have any, or the response was taken from the cache."
     if report["kind"] == SITEMAP or report["outcome"] in SUCCESSES:
-        return "It is no HTML page, so there is nothing to read of this."
+        return "Not an HTML page, so it has no metadata."
     return "Only successful responses are read."
 
 

@@ -336,4 +336,4 @@ def _place_of(crawl: Crawl, query: PagesQuery) -> Any:
     found = Page.objects.filter(crawl=crawl, pk=query.mark or 0).annotate(place=_place(query.sort))
     for place in found.values_list("place", flat=True):
         return place
-    raise BadInput("after", "This crawl has no such page to go on from; begin at the table's first rows.")
+    raise BadInput("after", "This crawl has no such page to continue from; start at the first rows.")

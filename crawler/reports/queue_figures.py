@@ -47,7 +47,7 @@ def queue_figures(crawl: Crawl, now: float) -> QueueFigures:
 
 def oldest_due(crawl: Crawl, now: float) -> float | None:
     """For how many seconds the oldest page is due that is not handed out to a worker. None if no page is, if the crawl
-    is over or still reads its list, and if Redis does not answer."""
+    is over or still reads its list, and if Redis does not respond."""
     if crawl.is_over or crawl.state == State.LOADING or not crawl.tallies.open:
         return None
     try:

@@ -123,7 +123,7 @@ def stored_shown(transport: str, stored: str, *, in_full: bool) -> str:
     try:
         return shown(transport, opened_address(stored), in_full=in_full)
     except SealBroken:
-        return "an address that cannot be read"
+        return "an unreadable address"
 
 
 def channel_shown(channel: Channel) -> str:
@@ -131,7 +131,7 @@ def channel_shown(channel: Channel) -> str:
     try:
         return shown(channel.transport, opened_address(channel.address), in_full=True)
     except SealBroken:
-        return "stored under another SECRET_KEY: type it again"
+        return "stored with another SECRET_KEY: type it again"
 
 
 def error_shown(delivery: Delivery, *, in_full: bool) -> str:

@@ -237,7 +237,7 @@ def of_useful_workers(running: int, wanted: int, kind: str = "worker") -> str:
     if not wanted:
         return f"No work for a {kind} now; {counted(running, kind)} {'is' if running == 1 else 'are'} ready."
     if running > wanted:
-        return f"{counted(running, kind)} run; {count(wanted)} would be enough now."
+        return f"{counted(running, kind)} run; {count(wanted)} would be enough."
     return f"{count(running)} of {counted(wanted, f'useful {kind}')} {'runs' if running == 1 else 'run'}."
 
 

@@ -39,7 +39,7 @@ def slowdown_reason(slowdown: Slowdown) -> str:
     """ "30 % of its responses were 503"."""
     percent = round(100 * slowdown.failed_share)
     if percent == 0 and not slowdown.failures:
-        return "with more it responds more slowly"
+        return "more would slow its responses"
     of = f"the last {slowdown.failures}" if slowdown.failures else f"{percent} %"
     if slowdown.status is None:
         return f"{of} {'' if slowdown.failures else 'of the '}requests got no response"

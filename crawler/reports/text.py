@@ -122,7 +122,7 @@ def list_read(report: Mapping[str, Any]) -> str:
     parts = (
         f"{counted(report['lines'], 'line')}: {counted(report['taken'], 'URL')}",
         f"{counted(report['duplicates'], 'duplicate')}",
-        f"{count(report['invalid'])} not usable",
+        f"{count(report['invalid'])} invalid",
     )
     return ", ".join(parts)
 
@@ -149,9 +149,9 @@ def _what_happened(page: Page) -> str:
     why = page.error.rstrip(".") or came.label
     match came.category:
         case Category.FETCHED:
-            return f"answered {page.http_status}"
+            return f"responded with {page.http_status}"
         case Category.FAILED:
-            return f"did not answer ({why})" if came in HOST_FAILURES else f"gave no usable answer ({why})"
+            return f"did not respond ({why})" if came in HOST_FAILURES else f"returned no usable response ({why})"
         case Category.SKIPPED | Category.CANCELLED:
             return f"was not requested ({why})"
     assert_never(came.category)
@@ -187,7 +187,7 @@ EVENTS = {event: event.removeprefix(PREFIX) for event in Event} | {Event.PAGE: "
 
 SENTENCES = {
     Event.STARTED: "The crawl has started.",
-    Event.PAGE: "Pages of the crawl have their outcome.",
+    Event.PAGE: "Pages of the crawl are done.",
     Event.PAUSED: "The crawl is paused: no further pages are requested until a user resumes it.",
     Event.FINISHED: "The crawl is finished.",
     Event.FAILED: "The crawl failed: no start page could be fetched.",
@@ -239,7 +239,7 @@ class Reply(msgspec.Struct, frozen=True):
 def to_delete(crawl: Crawl, deleted: bool) -> Reply:
     """The reply to delete; `crawl` as it was before."""
     if not deleted:
-        return Reply("It was deleted already.", is_so=True)
+        return Reply("It was already deleted.", is_so=True)
     pages = counted(crawl.discovered, "page")
     return Reply(f"Deleted: the crawl of {crawl.site} with its {pages}.", is_so=True)
 
@@ -248,30 +248,30 @@ def to_retry(sent: int) -> Reply:
     """The reply to a retry of so many dead letters."""
     if sent:
         return Reply(f"{counted(sent, 'page')} queued for retry.", is_so=True)
-    return Reply("There is nothing to retry.", is_so=True)
+    return Reply("Nothing to retry.", is_so=True)
 
 
 def to_retry_chosen(pages: int, crawls: int, *, has_more: bool) -> Reply:
     """The reply to a retry of dead letters of several crawls."""
     if not pages:
         return to_retry(0)
-    more = " There are more of them: do it again for the next." if has_more else ""
+    more = " More are left: retry again for the next." if has_more else ""
     return Reply(f"{counted(pages, 'page')} of {counted(crawls, 'crawl')} queued for retry.{more}", is_so=True)
 
 
 def kept_extraction(row: KeptExtraction) -> str:
     """How far fields were extracted again from kept HTML, and of which pages they were not."""
-    parts = [f"fields extracted again from {counted(row.read, 'page')} of kept HTML"]
-    parts += [f"{counted(row.missing, 'HTML page')} without kept HTML that can be read"] if row.missing else []
-    parts += [f"{counted(row.failed, 'page')} left out, because workers died"] if row.failed else []
+    parts = [f"fields extracted again from {counted(row.read, 'page')} of saved HTML"]
+    parts += [f"{counted(row.missing, 'HTML page')} without readable saved HTML"] if row.missing else []
+    parts += [f"{counted(row.failed, 'page')} skipped, because workers died"] if row.failed else []
     return f"{'Done' if row.done_at else 'In progress'}: {'; '.join(parts)}."
 
 
 def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:
     """The reply to a user who ends the wait for a host."""
     if not had_to_wait:
-        return Reply(f"{host} has no wait that can be ended.", is_so=True)
-    goes_on = f"{counted(crawls, 'crawl')} with pages of it {'goes' if crawls == 1 else 'go'} on"
+        return Reply(f"No wait for {host} can be ended.", is_so=True)
+    goes_on = f"{counted(crawls, 'crawl')} with pages of it {'continues' if crawls == 1 else 'continue'}"
     return Reply(f"The wait for {host} is ended{f': {goes_on}' if crawls else ''}.", is_so=True)
 
 

@@ -14,15 +14,15 @@ from crawler.storage import quarantine
 EXAMPLES = 3  # pages shown of each trap
 
 REASONS: dict[TrapReason, str] = {
-    TrapReason.SILENT: "Pages that say nothing new",
-    TrapReason.PARAMETER: "A parameter that makes no difference",
-    TrapReason.SEGMENT: "A part of the path that makes no difference",
+    TrapReason.SILENT: "Pages without new content",
+    TrapReason.PARAMETER: "A parameter without effect",
+    TrapReason.SEGMENT: "A part of the path without effect",
     TrapReason.LONGER: "URLs that grow from page to page",
-    TrapReason.SERIES: "Next pages without end",
-    TrapReason.REPEATED: "Paths that go round in circles",
+    TrapReason.SERIES: "Endless pagination",
+    TrapReason.REPEATED: "Paths that repeat themselves",
     TrapReason.SESSION: "URLs with a session id",
-    TrapReason.DATES: "A calendar without end",
-    TrapReason.FILTERS: "Filters combined in every way",
+    TrapReason.DATES: "An endless calendar",
+    TrapReason.FILTERS: "Filters in every combination",
 }
 """The title of each reason."""
 
@@ -83,7 +83,7 @@ def summary(crawl: Crawl, known: Sequence[TrapReport] | None = None) -> str:
 def to_release(traps: int, pages: int, left_out: int) -> Reply:
     """The reply to a release."""
     if not traps:
-        return Reply("There is nothing to release.", is_so=True)
+        return Reply("Nothing to release.", is_so=True)
     line = f"Released: {text.counted(traps, 'trap')} with {text.counted(pages, 'page')}; they will be requested now."
     if left_out:
         line += (

@@ -38,11 +38,9 @@ def public_page(view: View) -> View:
         try:
             return view(request, *args, **kwargs)
         except UnreadablePostError:
-            return HttpResponse(
-                "The form did not arrive in full, or came too slowly. Send it again.\n", "text/plain", 408
-            )
+            return HttpResponse("The form arrived incomplete or too slowly. Send it again.\n", "text/plain", 408)
         except (OperationalError, InterfaceError) as error:
-            _log.error("the database does not answer: %s", error)
+            _log.error("the database does not respond: %s", error)
             return _service_down(database_error_message(error))
 
     return guarded

@@ -52,4 +52,4 @@ def _note(peer: str) -> None:
     try:
         queues.connection().set(keys.UNNAMED_PROXY, peer, ex=NOTED_FOR_S)
     except RedisError as error:
-        log.debug("the proxy is not remembered, because Redis does not answer: %s", error)
+        log.debug("the proxy is not remembered, because Redis does not respond: %s", error)

@@ -52,9 +52,9 @@ def readyz(request: HttpRequest) -> JsonResponse:
     skew = clock.measure(connection) if database and redis else None
     report = {
         "ready": database and not not_migrated and redis,
-        "database": "The database answers." if database else "The database does not answer.",
+        "database": "The database responds." if database else "The database does not respond.",
         "migrations": not_migrated or "All migrations are applied.",
-        "redis": redis_trouble or "Redis answers.",
+        "redis": redis_trouble or "Redis responds.",
         "clock": (skew_text(skew) or AGREE) if skew else NOT_COMPARED,
         "clock_skew_seconds": {name: round(seconds, 3) for name, seconds in skew.known.items()} if skew else {},
     }
@@ -96,7 +96,7 @@ def _redis_trouble() -> str:
     except OtherInstallation as error:
         return str(error)
     except (RedisError, OSError, ValueError):
-        return "Redis does not answer."
+        return "Redis does not respond."
     return ""
 
 
@@ -138,9 +138,9 @@ def _families() -> Iterator[Family]:
         table = None
     redis = figures.of_redis(table.running if table is not None else None)
     up = {"database": int(table is not None), "redis": int(redis is not None)}
-    yield _by("crawler_up", "Whether a service answers.", "service", up)
+    yield _by("crawler_up", "Whether a service responds.", "service", up)
     if table is not None and redis is not None:
-        means = "By how much this web process's clock is ahead of another."
+        means = "Seconds by which this web process's clock is ahead of another."
         yield _by("crawler_clock_skew_seconds", means, "against", clock.measure(connection).known)
     if table is not None:
         yield from _of_table(table)

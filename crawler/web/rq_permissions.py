@@ -39,5 +39,6 @@ class RqPermissions:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """django-rq does not handle errors of Redis."""
         if isinstance(error, RedisError) and request.path_info.startswith(ROOT):
-            return HttpResponse(render_to_string("crawler/503.html", {"message": "Redis does not answer."}), status=503)
+            page = render_to_string("crawler/503.html", {"message": "Redis does not respond."})
+            return HttpResponse(page, status=503)
         return None

@@ -43,7 +43,7 @@ class LimitBodies:
             scopes = _scopes_of(request)
         except (OperationalError, InterfaceError):
             return HttpResponse(
-                render_to_string("crawler/503.html", {"message": "The database does not answer."}), status=503
+                render_to_string("crawler/503.html", {"message": "The database does not respond."}), status=503
             )
         if scopes is None and request.path_info.startswith("/api/"):
             return None

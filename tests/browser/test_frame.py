@@ -63,9 +63,9 @@ def test_the_list_is_filtered_as_one_types_and_the_address_says_how(web: Web, ta
     expect(tab.locator(".crawl")).to_contain_text("two.example")
     expect(tab).to_have_url(f"{web.base_url}/?q=two&state=&owner=")
     tab.get_by_label("State", exact=True).select_option("Finished")
-    expect(tab.get_by_text("No crawl is like that.")).to_be_visible()
+    expect(tab.get_by_text("No crawl matches.")).to_be_visible()
     assert tab.evaluate("window.sameDocument") is True
-    tab.get_by_role("link", name="Show all of them").click()
+    tab.get_by_role("link", name="Show all").click()
     expect(tab.locator(".crawl")).to_have_count(2)
 
 

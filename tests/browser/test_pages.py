@@ -60,7 +60,7 @@ def test_the_browser_tells_when_it_is_finished(web: Web, small_site: Site, brows
     tab = context.new_page()
     web.log_in(tab)
     start_crawl(tab, small_site.url)
-    expect(tab.get_by_text("This browser will tell you when it is finished.")).to_be_visible()
+    expect(tab.get_by_text("This browser will notify you when the crawl is finished.")).to_be_visible()
 
     web.start_worker()
     expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)

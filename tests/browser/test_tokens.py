@@ -10,7 +10,7 @@ def make_token(tab: Page, web: Web, name: str) -> str:
     """The secret of a new token."""
     web.log_in(tab, "/account/tokens/")
     tab.get_by_label("Name").fill(name)
-    tab.get_by_role("button", name="Make a token").click()
+    tab.get_by_role("button", name="Create token").click()
     return tab.get_by_label("Token", exact=True).input_value()
 
 

@@ -180,9 +180,7 @@ def test_resuming_too_early_changes_nothing_and_says_why(bench: Bench, ann: User
     moved = control.resume(crawl.id)
     reply = reply_to(RESUME, moved, crawl.id)
     assert (moved, reply.is_so) == (False, False)
-    assert reply.line.startswith(
-        "It is paused, because the pages its owner may ask for in a day are used up. It goes on"
-    )
+    assert reply.line.startswith("It is paused, because its owner has reached the limit of pages a day. It continues")
 
 
 def test_a_larger_allowance_lets_it_be_resumed_at_once(bench: Bench, ann: User, settings: Any) -> None:
@@ -241,7 +239,7 @@ def test_kept_content_is_counted_as_it_is_stored(bench: Bench, tmp_path: Path, s
 
 def test_why_says_that_it_goes_on_by_itself(bench: Bench, ann: User, settings: Any) -> None:
     crawl = a_held_crawl(bench, ann, settings)
-    assert "pages its owner may ask for in a day are used up. It goes on by itself in" in why_of(crawl)["sentences"][0]
+    assert "its owner has reached the limit of pages a day. It continues in" in why_of(crawl)["sentences"][0]
 
 
 def test_a_crawl_too_many_is_refused_and_nothing_is_made(bench: Bench, ann: User, settings: Any) -> None:

@@ -127,13 +127,13 @@ def test_the_button_has_a_job_do_it(kept: Bench, client: Client) -> None:
     status = client.get(f"/crawls/{kept.crawl.id}/status").json()
     assert (status["settled"], status["texts"]["kept_html"]) == (
         False,
-        "In progress: fields extracted again from 0 pages of kept HTML.",
+        "In progress: fields extracted again from 0 pages of saved HTML.",
     )
     kept.work()
     status = client.get(f"/crawls/{kept.crawl.id}/status").json()
     assert (status["settled"], status["texts"]["kept_html"]) == (
         True,
-        "Done: fields extracted again from 3 pages of kept HTML.",
+        "Done: fields extracted again from 3 pages of saved HTML.",
     )
     assert extracted(kept)["/kettle"] == {"heading": "A kettle"}
 
@@ -209,7 +209,7 @@ def test_the_command_does_it_without_workers(
     rules = tmp_path / "rules.yaml"
     rules.write_text("price: {selector: b, type: number}\n")
     assert exit_code("extract", str(kept.crawl.id), "--kept", "--fields", str(rules)) == 0
-    assert capsys.readouterr().out == "Done: fields extracted again from 3 pages of kept HTML.\n"
+    assert capsys.readouterr().out == "Done: fields extracted again from 3 pages of saved HTML.\n"
     assert extracted(kept)["/kettle"] == {"price": 12.5}
     assert exit_code("extract", str(kept.crawl.id), "--kept", "--json") == 0
     assert capsys.readouterr().out == '{"seen": 5, "read": 3, "missing": 0, "failed": 0}\n'

@@ -235,7 +235,7 @@ def test_pages_whose_content_could_not_be_stored_are_fetched_again(bench: Bench,
     crawl = bench.start(keep=("html",))
     work_until_held(bench)
     crawl.refresh_from_db()
-    assert "there is no room left for the content it keeps" in held_because(crawl, time.time())
+    assert "the content storage is full" in held_because(crawl, time.time())
     assert crawl.tallies.closed == 0
     kept_in(tmp_path, settings)
     bench.context.frontier.redis.delete("crawler:short:storage")

@@ -40,7 +40,7 @@ def test_what_happened_is_one_line_and_each_refused_url_another(
     assert exit_code("add", str(crawl.id), f"{SITE}new", f"{SITE}a", "http://other.test/", "no url") == 1
     told = capsys.readouterr()
     assert told.out == (
-        "1 page added; 1 page closed already, and not asked for again; 2 pages refused. The crawl was over and runs "
+        "1 page added; 1 page already closed, and not requested again; 2 pages refused. The crawl had ended and runs "
         "again.\n"
     )
     assert "  http://other.test/: It is outside the crawl's scope.\n" in told.err
@@ -109,7 +109,7 @@ def test_pages_are_asked_for_again_by_name_or_filter(crawl: Crawl, words: tuple[
 
 def test_a_page_is_asked_for_again_by_its_number(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("again", str(crawl.id), str(Page.objects.get(url=f"{SITE}a").pk)) == 0
-    assert capsys.readouterr().out == "Asked for again: 1 page. The crawl was over and runs again.\n"
+    assert capsys.readouterr().out == "1 page will be requested again. The crawl had ended and runs again.\n"
 
 
 @pytest.mark.parametrize("words", [(), ("--all", "--status", "404"), (SITE, "--all"), ("--status", "abc")])
@@ -120,7 +120,7 @@ def test_without_a_clear_choice_nothing_is_asked_for_again(crawl: Crawl, words: 
 
 def test_a_filter_that_selects_no_page_is_told(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("again", str(crawl.id), "--status", "500") == 1
-    assert capsys.readouterr().err == "There is no such page.\n"
+    assert capsys.readouterr().err == "No such page.\n"
 
 
 def test_the_values_of_a_list_count_for_each_line_and_the_arguments_for_the_others(

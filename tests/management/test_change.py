@@ -65,7 +65,7 @@ def test_the_fields_of_a_log_in_are_replaced_and_not_shown(
 
 def test_the_same_again_is_no_change(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("change", str(crawl.id), "--max-pages", "10") == 0
-    assert capsys.readouterr().out == "It is so already.\n"
+    assert capsys.readouterr().out == "Nothing to change.\n"
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,9 @@ def test_pages_on_stdout_send_the_receipt_to_stderr(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("page", "happened"),
     [
-        ({"outcome": "4xx", "http_status": 404}, "answered 404"),
-        ({"outcome": "5xx", "http_status": 500}, "answered 500"),
-        ({"outcome": "connect", "http_status": None, "error": "refused"}, "did not answer (refused)"),
+        ({"outcome": "4xx", "http_status": 404}, "responded with 404"),
+        ({"outcome": "5xx", "http_status": 500}, "responded with 500"),
+        ({"outcome": "connect", "http_status": None, "error": "refused"}, "did not respond (refused)"),
     ],
 )
 def test_a_start_url_that_could_not_be_crawled_ends_with_1_and_says_why(
@@ -155,7 +155,7 @@ def test_one_good_start_url_is_enough(capsys: pytest.CaptureFixture[str]) -> Non
     make_page(crawl, "http://b.test/", status=Page.CLOSED, outcome="4xx", http_status=404)
     assert crawl_and_exit("--resume", str(crawl.id)) == 0
     error = capsys.readouterr().err
-    assert error == "1 of the 2 start URLs returned no links: http://b.test/ answered 404.\n"
+    assert error == "1 of the 2 start URLs returned no links: http://b.test/ responded with 404.\n"
 
 
 def test_a_failed_login_ends_the_command_with_the_reason_and_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:

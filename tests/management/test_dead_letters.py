@@ -63,7 +63,7 @@ def test_all_are_sent_again_and_the_crawl_runs(crawl: Crawl, capsys: pytest.Capt
     crawl.refresh_from_db()
     assert (crawl.state, given_up()) == (State.RUNNING, [])
     assert exit_code("retry_failed", str(crawl.id)) == 0
-    assert capsys.readouterr().out == "There is nothing to retry.\n"
+    assert capsys.readouterr().out == "Nothing to retry.\n"
 
 
 @pytest.mark.parametrize("named", ["http://site.test/busy", "HTTP://SITE.test/busy#part", "{id}"])

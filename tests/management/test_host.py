@@ -44,7 +44,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_it_prints_what_is_known(crawl_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, HOST).splitlines()
-    assert lines[0].startswith("Wait           it answered 429 and asked to wait until ")
+    assert lines[0].startswith("Wait           it responded with 429 and asked to wait until ")
     assert lines[0].endswith(", 2 times in a row")
     assert lines[1:] == [
         "Throttle       slowed to one request in 4.0 s: the last 3 responses were 503",
@@ -63,8 +63,8 @@ def test_a_url_names_its_host(crawl_id: str, capsys: pytest.CaptureFixture[str])
 def test_forgetting_ends_the_wait_and_may_be_repeated(
     crawl_id: str, real_redis: Redis, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(capsys, HOST, "--forget") == f"The wait for {HOST} is ended: 1 crawl with pages of it goes on.\n"
-    assert said(capsys, HOST, "--forget") == f"{HOST} has no wait that can be ended.\n"
+    assert said(capsys, HOST, "--forget") == f"The wait for {HOST} is ended: 1 crawl with pages of it continues.\n"
+    assert said(capsys, HOST, "--forget") == f"No wait for {HOST} can be ended.\n"
     shown = said(capsys, HOST)
     assert "Wait" not in shown
     assert "Throttle" not in shown
@@ -77,7 +77,7 @@ def test_of_an_unknown_host_it_says_so(capsys: pytest.CaptureFixture[str]) -> No
         "Nothing is known about nowhere.test: no crawl has pages on it or requested it in the last 24 hours.\n"
     )
     assert said(capsys, "nowhere.test", "--json") == "null\n"
-    assert said(capsys, "nowhere.test", "--forget") == "nowhere.test has no wait that can be ended.\n"
+    assert said(capsys, "nowhere.test", "--forget") == "No wait for nowhere.test can be ended.\n"
 
 
 @pytest.mark.parametrize("typed", ["", "a b", "http://", "exa|mple.com"])

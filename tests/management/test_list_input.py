@@ -55,7 +55,7 @@ def test_a_list_is_read_and_told_of_and_every_ending_is_a_success(
     assert crawl_and_exit("--list", str(urls), "--allow-private", "--json") == 0
     out, err = capsys.readouterr()
     assert err.splitlines()[:3] == [
-        "4 lines: 2 URLs, 1 duplicate, 1 not usable.",
+        "4 lines: 2 URLs, 1 duplicate, 1 invalid.",
         "  line 2: 'nonsense' is not a web address; enter one such as https://example.com/.",
         f"Crawl {Crawl.objects.get().id} of urls.txt (2 URLs) started.",
     ]
@@ -66,7 +66,7 @@ def test_a_list_is_read_and_told_of_and_every_ending_is_a_success(
 
 def test_the_receipt_as_a_table_speaks_of_the_list(urls: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert crawl_and_exit("--list", str(urls), "--allow-private") == 0
-    assert "List         4 lines: 2 URLs, 1 duplicate, 1 not usable\n" in capsys.readouterr().out
+    assert "List         4 lines: 2 URLs, 1 duplicate, 1 invalid\n" in capsys.readouterr().out
 
 
 def test_a_list_comes_from_stdin_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,4 +145,4 @@ def test_reading_shows_how_far_it_is(
     with list_input._shown(said.append, is_terminal=is_terminal) as show:
         show(report)
     shown = capsys.readouterr().err if is_terminal else said[0]
-    assert "3 lines: 1 URL, 1 duplicate, 1 not usable, at" in shown
+    assert "3 lines: 1 URL, 1 duplicate, 1 invalid, at" in shown

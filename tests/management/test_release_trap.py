@@ -32,7 +32,7 @@ def test_without_a_pattern_it_lists_them(crawl: Crawl, capsys: pytest.CaptureFix
     assert exit_code("release_trap", str(crawl.id)) == 0
     head, docs, _ = capsys.readouterr().out.splitlines()
     assert head.split() == ["TRAP", "WHY", "EXCLUDED", "PATTERN"]
-    assert docs.endswith("Paths that go round in circles  1 page    site.test/docs")
+    assert docs.endswith("Paths that repeat themselves  1 page    site.test/docs")
     assert released() == []
 
 

@@ -39,7 +39,7 @@ def test_without_redis_the_table_is_still_told(capsys: pytest.CaptureFixture[str
     make_page(crawl, "http://site.test/")
     call_command("why", str(crawl.id))
     shown = capsys.readouterr().out
-    assert shown.startswith("Redis does not answer")
+    assert shown.startswith("Redis does not respond")
     assert "http://site.test/" in shown
 
 

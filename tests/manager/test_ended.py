@@ -46,7 +46,7 @@ def test_a_crawl_that_found_its_end_is_complete(bench: Bench) -> None:
     bench.work()
     receipt = over(bench)
     assert (receipt["ended"], receipt["limits"]) == ("complete", {})
-    assert receipt["ended_message"] == "Complete: every page has its outcome."
+    assert receipt["ended_message"] == "Complete: every page is done."
 
 
 @pytest.mark.site({"/": page("/a", "/b"), "/a": Reply(status=500), "/b": Reply(status=404)})

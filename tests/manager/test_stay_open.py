@@ -17,7 +17,7 @@ from tests.site import page
 PAGES = {"/": page("/a"), "/a": page(), "/new": page()}
 pytestmark = pytest.mark.site(PAGES)
 
-WAITS = "It waits for more pages: it is kept open until a user finishes it."
+WAITS = "It waits for more pages, until a user finishes it."
 
 
 @pytest.fixture

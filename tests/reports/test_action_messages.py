@@ -11,4 +11,4 @@ pytestmark = pytest.mark.django_db
 def test_a_deleted_crawl_is_named_with_its_size() -> None:
     crawl = make_crawl(discovered=1170)
     assert to_delete(crawl, deleted=True).line == "Deleted: the crawl of site.test with its 1,170 pages."
-    assert to_delete(crawl, deleted=False).line == "It was deleted already."
+    assert to_delete(crawl, deleted=False).line == "It was already deleted."

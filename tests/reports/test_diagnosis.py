@@ -184,7 +184,7 @@ def test_what_a_fetch_job_left_waits_to_be_taken_in(bench: Bench, worker: Simple
     for seconds in (0, LEASE_TTL_S + 5):  # a job that has ended is not one that died, however long it waits
         found = told(bench, seconds)
         assert found["sentences"][0] == (
-            "1 report of fetched pages waits to be taken in by the manager, which waits for a free worker."
+            "1 report of fetched pages waits to be processed by the manager, which waits for a free worker."
         )
         assert found["batches"][0]["hold"] == "reported"
     assert found["manager"]["reports"] == 1
@@ -194,7 +194,7 @@ def test_what_a_fetch_job_left_waits_to_be_taken_in(bench: Bench, worker: Simple
 def test_a_host_that_rests_by_the_chosen_delay(bench: Bench, worker: SimpleWorker) -> None:
     begun(bench, "crawl", "fetch", "crawl", delay=60.0)  # robots.txt has the first turn; the start page is handed back
     found = told(bench)
-    assert found["sentences"][0].startswith(f"It is waiting for {bench.site.host}, which may be asked again in ")
+    assert found["sentences"][0].startswith(f"It is waiting for {bench.site.host}, which may be requested again in ")
     assert found["sentences"][0].endswith("(the delay chosen for this crawl).")
     [host] = found["hosts"]["shown"]
     assert (host["host"], host["pages"], host["reason"], host["suspects"]) == (bench.site.host, 1, "delay", False)
@@ -217,7 +217,7 @@ def test_a_host_that_another_crawl_has_just_asked_rests_as_well(bench: Bench, wo
     HostLimiter(context.frontier.redis, LEASE_TTL_S).request_grant(
         bench.site.host, "a", HostPolicy("another", delay=60.0), context.frontier.now()
     )
-    assert "which may be asked again in" in answer(bench)
+    assert "which may be requested again in" in answer(bench)
 
 
 @pytest.mark.site({"/": Reply("busy", status=503, headers={"Retry-After": "120"})})
@@ -231,8 +231,8 @@ def test_the_server_asked_to_wait_and_no_connection_is_blamed(
     until = datetime.fromisoformat(host["stop"]["until"])
     assert (host["reason"], host["stop"]["status"], host["connections"]) == ("stop", 503, 0)
     closing, waiting, *_ = found["sentences"]
-    assert closing.startswith("All that is left is 1 page whose server asked to wait")
-    assert waiting.startswith(f"{bench.site.host} answered 503 and asked to wait until {until:%H:%M:%S} UTC (in ")
+    assert closing.startswith("The rest is 1 page whose server asked to wait")
+    assert waiting.startswith(f"{bench.site.host} responded with 503 and asked to wait until {until:%H:%M:%S} UTC (in ")
     assert "connections" not in waiting
 
 
@@ -250,7 +250,7 @@ def test_a_page_with_a_later_time_is_not_said_to_have_failed(bench: Bench, worke
     bench.start()
     Page.objects.update(due_at=bench.context.now() + 3600)
     bench.work("crawl", at_most=1)
-    sentence = f"It is waiting for {bench.site.host}, where the time of the next page comes in"
+    sentence = f"It is waiting for {bench.site.host}, where the next page becomes due in"
     assert any(sentence in found for found in told(bench)["sentences"])
 
 
@@ -290,7 +290,7 @@ def test_a_worker_that_finds_no_free_connection_is_not_said_to_fetch(bench: Benc
     busy_host(bench, str(uuid4()))
     assert told(bench)["sentences"][:2] == [
         f"1 of 1 connection to {bench.site.host} is in use: 1 by another crawl.",
-        "1 batch with 1 page is held by a worker that waits for this.",
+        "1 batch with 1 page is held by a worker that waits for this page.",
     ]
 
 
@@ -361,7 +361,7 @@ def test_a_worker_that_rq_has_forgotten_is_not_called_dead(bench: Bench, real_re
     crawl.save(update_fields=["samples"])
     found = told(bench)
     assert not found["sentences"][0].startswith("No worker is running")
-    assert "No worker is listed, yet one was at work a moment ago." in found["sentences"]
+    assert "No worker is listed, but one was running a moment ago." in found["sentences"]
     assert told(bench, 60)["sentences"][0].startswith("No worker is running")
 
 
@@ -373,7 +373,7 @@ def test_a_run_of_the_manager_that_was_killed_is_told(bench: Bench, worker: Simp
     queues.connection().pexpire(bench.context.frontier.keys.lock, int((LOCK_TTL_S - 11) * 1000))
     found = told(bench)
     assert found["manager"]["doing"] == "silent"
-    assert any("The manager seems to have died at work" in sentence for sentence in found["sentences"])
+    assert any("The manager seems to have died" in sentence for sentence in found["sentences"])
 
 
 def test_a_disagreement_of_the_two_checks_is_told(bench: Bench) -> None:
@@ -423,7 +423,7 @@ def test_without_redis_the_table_is_still_told(bench: Bench, settings: Any) -> N
     bench.crawl.refresh_from_db()
     found = why_of(bench.crawl)
     assert found["sentences"][0] == (
-        "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
+        "Redis does not respond, so nothing is fetched. The crawl continues once Redis is back."
     )
     assert found["redis"]["answers"] is False
     assert found["redis"]["error"]

@@ -154,6 +154,6 @@ def test_a_run_that_was_cut_off_tells_when_another_may_take_over() -> None:
     report = deepcopy(REPORT)
     report["manager"] |= {"doing": "silent", "lock_left": 4.0, "last_run_at": None}
     assert diagnosis_text.known(report)[:2] == [
-        ("Manager", "at work, without a sign of life; another may take over in 4.0 s"),
-        ("Its last run", "–"),  # noqa: RUF001 (an en dash is meant)
+        ("Manager", "running, without a heartbeat; another may take over in 4.0 s"),
+        ("Last run", "–"),  # noqa: RUF001 (an en dash is meant)
     ]

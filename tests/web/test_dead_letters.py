@@ -24,7 +24,7 @@ def test_the_crawls_page_shows_each_with_its_reason_and_its_button(as_ann: Clien
     (row,) = response.context["status"]["lists"]["dead_letters"]
     assert (row["answer"], row["url"], row["tries"]) == ("503", "https://example.com/0", "3 tries")
     assert f'<button name="page" value="{letter.pk}"' in response.content.decode()
-    assert "1 page given up after the last try." in response.content.decode()
+    assert "1 page failed at the last attempt." in response.content.decode()
 
 
 def test_the_crawls_page_shows_the_first_and_counts_all(as_ann: Client, ann: User) -> None:
@@ -35,7 +35,7 @@ def test_the_crawls_page_shows_the_first_and_counts_all(as_ann: Client, ann: Use
     assert [row["url"] for row in status["lists"]["dead_letters"]] == [
         f"https://example.com/{n}" for n in range(MAX_LISTED)
     ]
-    assert status["texts"]["dead_letters"].startswith(f"{MAX_LISTED + 3} pages given up")
+    assert status["texts"]["dead_letters"].startswith(f"{MAX_LISTED + 3} pages failed at the last attempt.")
 
 
 def test_a_dead_letter_is_not_listed_a_second_time_among_the_errors(as_ann: Client, ann: User) -> None:

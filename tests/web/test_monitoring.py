@@ -24,9 +24,9 @@ def test_it_is_ready_when_database_and_redis_answer(client: Client, real_redis: 
     assert said.pop("clock_skew_seconds")["redis"] == pytest.approx(0, abs=2)
     assert said == {
         "ready": True,
-        "database": "The database answers.",
+        "database": "The database responds.",
         "migrations": "All migrations are applied.",
-        "redis": "Redis answers.",
+        "redis": "Redis responds.",
         "clock": "The clocks agree.",
     }
 
@@ -51,8 +51,8 @@ def test_without_redis_it_is_not_ready(client: Client) -> None:
     said = response.json()
     assert (said["ready"], said["database"], said["redis"]) == (
         False,
-        "The database answers.",
-        "Redis does not answer.",
+        "The database responds.",
+        "Redis does not respond.",
     )
     assert (said["clock"], said["clock_skew_seconds"]) == ("The clocks were not compared.", {})
 
@@ -64,7 +64,7 @@ def test_without_a_database_it_is_not_ready(client: Client) -> None:
         patch.setitem(connections["default"].settings_dict, "NAME", "/nowhere/at/all.sqlite3")
         response = client.get("/readyz")
     assert response.status_code == 503
-    assert response.json()["database"] == "The database does not answer."
+    assert response.json()["database"] == "The database does not respond."
 
 
 @pytest.mark.django_db

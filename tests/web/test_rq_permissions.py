@@ -48,7 +48,7 @@ def test_while_redis_is_away_it_is_said(helper: Client, monkeypatch: pytest.Monk
     monkeypatch.setattr("redis.connection.Connection.connect", away)
     response = helper.get(ROOT + "queues/0/")
     assert response.status_code == 503
-    assert "Redis does not answer" in response.content.decode()
+    assert "Redis does not respond" in response.content.decode()
 
 
 def test_below_a_prefix_they_are_the_same_doors(helper: Client, as_root: Client, real_redis: object) -> None:

@@ -81,7 +81,7 @@ def follows(link: str) -> Act:
 
 def makes_token(tab: Page) -> None:
     tab.get_by_label("Name").fill("deployment")
-    tab.get_by_role("button", name="Make a token").click()
+    tab.get_by_role("button", name="Create token").click()
     tab.get_by_label("Token", exact=True).wait_for()
 
 

@@ -7,7 +7,7 @@ async function tried(button) {
   const response = await fetch(button.formAction, { method: "POST", body: typed });
   if (response.redirected) return "You are logged out. Reload this page to log in again.";
   const answer = new DOMParser().parseFromString(await response.text(), "text/html");
-  return answer.querySelector("[data-result]") || `The server answered ${response.status}. Try again in a moment.`;
+  return answer.querySelector("[data-result]") || `The server responded with ${response.status}. Try again in a moment.`;
 }
 
 document.querySelectorAll("button[data-try]").forEach((button) => {
@@ -20,7 +20,7 @@ document.querySelectorAll("button[data-try]").forEach((button) => {
     try {
       place.replaceChildren(await tried(button));
     } catch {
-      place.replaceChildren("The server does not answer. Try again in a moment.");
+      place.replaceChildren("The server does not respond. Try again in a moment.");
     } finally {
       button.removeAttribute("aria-busy");
     }

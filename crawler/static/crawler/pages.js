@@ -120,7 +120,7 @@ function follow(crawl) {
       seen = await look(crawl);
     } catch {
       failures += 1;
-      if (failures > 1) say("The server does not answer. What you see may be old; this page keeps trying.");
+      if (failures > 1) say("The server does not respond. What you see may be old; this page keeps trying.");
       return again(Math.min(POLL_MS * 2 ** failures, MAX_RETRY_MS));
     }
     failures = 0;
@@ -159,7 +159,7 @@ function offerNotification() {
   if (!("Notification" in window)) return;
   const update = () => {
     button.hidden = Notification.permission !== "default";
-    if (Notification.permission === "granted") note.textContent = "This browser will tell you when it is finished.";
+    if (Notification.permission === "granted") note.textContent = "This browser will notify you when the crawl is finished.";
     if (Notification.permission === "denied") note.textContent = "This browser does not allow notifications from here.";
   };
   button.addEventListener("click", async () => { await Notification.requestPermission(); update(); });

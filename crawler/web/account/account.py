@@ -102,7 +102,7 @@ class PasswordPage(views.PasswordChangeView):
         return super().get_form_kwargs() | {"label_suffix": ""}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        messages.success(self.request, "The password is changed. Other browsers are logged out.")
+        messages.success(self.request, "Password changed. Other browsers are logged out.")
         with transaction.atomic():
             return super().form_valid(form)
 
@@ -126,10 +126,10 @@ def quota_lines(who: User) -> list[str]:
     now = clock.now()
     may, has = quotas.quota(who.pk), quotas.used(who.pk, now)
     return [
-        f"Crawls that are not over: {count(has.active_crawls)} ({_limit(may.active_crawls)})",
+        f"Active crawls: {count(has.active_crawls)} ({_limit(may.active_crawls)})",
         f"Pages requested today, in UTC: {count(has.pages_today)} ({_limit(may.pages_a_day)})",
         f"Pages your crawls store: {count(has.stored.pages)} ({_limit(may.stored_pages)})",
-        f"Content they keep: {count(has.stored.bytes // BYTES_PER_MB)} MB ({_limit(may.stored_mb, ' MB')})",
+        f"Content your crawls keep: {count(has.stored.bytes // BYTES_PER_MB)} MB ({_limit(may.stored_mb, ' MB')})",
     ]
 
 

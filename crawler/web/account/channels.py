@@ -81,7 +81,7 @@ def channel_switch(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Disable the channel (`on` is missing), or enable it."""
     channel, on = _mine(request, channel_id), "on" in request.POST
     switch_channel(channel.id, on=on)
-    messages.success(request, "It gets notices again." if on else "It gets no notices until you switch it on.")
+    messages.success(request, "It gets notices again." if on else "Switched off: it gets no notices.")
     return redirect("channel-list")
 
 

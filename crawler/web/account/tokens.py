@@ -22,19 +22,19 @@ from crawler.web.decorators import page, page_to_post, person
 
 MEANINGS: dict[Scope, str] = {
     Scope.CRAWLS_READ: "See crawls, their pages, reports and exports",
-    Scope.CRAWLS_WRITE: "Start, move, share and keep crawls, send pages and notices again, release traps",
+    Scope.CRAWLS_WRITE: "Start, control, share and keep crawls, retry pages and notices, release traps",
     Scope.CRAWLS_DELETE: "Delete crawls with all their pages",
     Scope.SCHEDULES_READ: "See schedules",
-    Scope.SCHEDULES_WRITE: "Make, pause, resume and remove schedules",
+    Scope.SCHEDULES_WRITE: "Create, pause, resume and remove schedules",
     Scope.CHANNELS_READ: "See your notice channels",
-    Scope.CHANNELS_WRITE: "Add, change, test and remove such channels",
-    Scope.TOKENS_READ: "See which tokens there are",
+    Scope.CHANNELS_WRITE: "Add, change, test and remove your notice channels",
+    Scope.TOKENS_READ: "List tokens",
     Scope.TOKENS_WRITE: "Revoke tokens",
-    Scope.SCALE_READ: "See how many workers would be useful",
+    Scope.SCALE_READ: "See how many workers are needed",
 }
 """Each scope in a few words, for the user who creates a token."""
 
-LIVES = {"30": "30 days", "90": "90 days", "365": "a year", "": "until it is revoked"}
+LIVES = {"30": "30 days", "90": "90 days", "365": "a year", "": "never, until revoked"}
 
 
 class TokenForm(forms.Form):
@@ -45,18 +45,16 @@ class TokenForm(forms.Form):
         required=False,
         max_length=100,
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "nightly build"}),
-        help_text="What uses it, so that you know which one to revoke.",
+        help_text="The program that uses it, so that you know which token to revoke.",
     )
     scopes = forms.MultipleChoiceField(
-        label="It may",
+        label="Permissions",
         required=False,
         choices=[(scope.value, meaning) for scope, meaning in MEANINGS.items()],
         widget=forms.CheckboxSelectMultiple,
         initial=[scope.value for scope in DEFAULT_SCOPES],
     )
-    expires_at = forms.ChoiceField(
-        label="It can be used for", required=False, choices=list(LIVES.items()), initial="90"
-    )
+    expires_at = forms.ChoiceField(label="Expires after", required=False, choices=list(LIVES.items()), initial="90")
 
     def expiry(self, now: datetime) -> datetime | None:
         days: str = self.cleaned_data["expires_at"]
@@ -88,9 +86,9 @@ def token_list(request: HttpRequest) -> HttpResponse:
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
     if token_id <= MAX_KEY and revoke(person(request), token_id, clock.now()):
-        messages.success(request, "Revoked: the token cannot be used any more.")
+        messages.success(request, "Revoked: the token no longer works.")
     else:
-        messages.warning(request, "That token was revoked already.")
+        messages.warning(request, "That token was already revoked.")
     return redirect("token-list")
 
 

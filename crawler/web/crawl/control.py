@@ -29,7 +29,7 @@ from crawler.web.forms.queue import first_error
 from crawler.web.forms.sharing import SharingForm
 
 LONGEST_ID = 18  # digits; the ids of rows have no more
-NO_REDIS = "Redis does not answer, so this may be half done. It is safe to try again in a moment."
+NO_REDIS = "Redis does not respond, so this may be incomplete. You can safely try again in a moment."
 
 
 @page_to_post
@@ -47,11 +47,11 @@ def crawl_extract(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     try:
         kept_extraction.start(crawl)
         kept_extraction.send(crawl.id)
-        reply = Reply("The fields are extracted again from kept HTML; this page shows how far it is.", is_so=True)
+        reply = Reply("Extracting the fields again from saved HTML; this page shows the progress.", is_so=True)
     except BadInput as error:
         reply = Reply(error.message, is_so=False)
     except (ServiceDown, RedisError):
-        reply = Reply("Redis does not answer; it begins as soon as Redis is back.", is_so=False)
+        reply = Reply("Redis does not respond; it starts as soon as Redis is back.", is_so=False)
     return redirect_with(request, reply, page_of_crawl(crawl_id))
 
 
@@ -59,7 +59,7 @@ def crawl_extract(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """End and delete the crawl. A crawl of another user is a 404; a deleted one is no error."""
     if not Crawl.objects.filter(pk=crawl_id).exists():
-        return redirect_with(request, Reply("That crawl was deleted already.", is_so=True), reverse("crawl-list"))
+        return redirect_with(request, Reply("That crawl was already deleted.", is_so=True), reverse("crawl-list"))
     crawl = crawl_for(request, crawl_id, Right.OWN)
 
     def do() -> HttpResponse:
@@ -143,11 +143,11 @@ def crawl_keep(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     crawl = crawl_for(request, crawl_id, Right.OWN)
     is_kept = request.POST.get("keep") == "on"
     keep(crawl, is_kept=is_kept)
-    line = "It is kept until you delete it." if is_kept else "It is no longer kept beyond its time."
+    line = "This crawl is kept until you delete it." if is_kept else "This crawl is deleted automatically again."
     return redirect_with(request, Reply(line, is_so=True), page_of_crawl(crawl_id))
 
 
 def _share(user: User, crawl: Crawl, form: SharingForm) -> Reply:
     group = form.cleaned_data.get("group")
     share(crawl, user, group, group_controls=form.cleaned_data.get("group_controls", False))
-    return Reply(f"Shared with {group.name}." if group is not None else "Not shared any more.", is_so=True)
+    return Reply(f"Shared with {group.name}." if group is not None else "No longer shared.", is_so=True)

@@ -23,7 +23,7 @@ from crawler.reports.text import event_word
 from crawler.web.tables.rows import Row
 
 NOTICES = 50  # deliveries on the crawl's page; its log has all of them
-DELIVERIES = {Delivery.PENDING: "on its way", Delivery.DELIVERED: "delivered", Delivery.GIVEN_UP: "given up"}
+DELIVERIES = {Delivery.PENDING: "being sent", Delivery.DELIVERED: "delivered", Delivery.GIVEN_UP: "given up"}
 DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery.GIVEN_UP: "bad"}
 
 

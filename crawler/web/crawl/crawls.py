@@ -82,7 +82,7 @@ def list_of(request: HttpRequest, visible: QuerySet[Crawl]) -> dict[str, Any]:
     now = clock.epoch_seconds()
     return {
         "filters": filters,
-        "states": [("going", "Going on"), *((state.value, name) for state, name in STATES.items())],
+        "states": [("going", "Active"), *((state.value, name) for state, name in STATES.items())],
         "owners": _owners(request.user, visible),
         "crawls": crawls,
         "summaries": [summary_of(crawl, now) for crawl in crawls],
@@ -118,7 +118,7 @@ def started(form: CrawlForm, owner: User | None) -> Crawl | None:
     if typed["start_urls"]:
         raise BadInput("list", "Give URLs or a list, not both.")
     if typed.get("schedule"):
-        raise BadInput("list", "A list cannot be crawled by schedule: it would have to be uploaded each time.")
+        raise BadInput("list", "A schedule cannot repeat a list: you would have to upload it each time.")
     return load_list(
         cast(BinaryIO, upload),  # it has the same methods
         upload.name or "list",

@@ -19,7 +19,7 @@ ANSWERS = {
     NodeColor.OK: "OK",
     NodeColor.REDIRECT: "Redirect",
     NodeColor.CLIENT_ERROR: "Client error (4xx)",
-    NodeColor.FAILED: "Server error or no answer",
+    NodeColor.FAILED: "Server error or no response",
     NodeColor.NOT_ASKED: "Not requested",
     NodeColor.OPEN: "Open",
 }

@@ -27,7 +27,7 @@ from crawler.web.decorators import page_to_post, page_to_read
 from crawler.web.tables.paging import paged
 
 DELIVERIES_PER_PAGE = 50
-NO_REDIS = "Redis does not answer; it is sent as soon as Redis is back."
+NO_REDIS = "Redis does not respond; it is sent as soon as Redis is back."
 
 
 @page_to_read

@@ -130,7 +130,7 @@ def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) 
     found = get_object_or_404(Page, pk=page_id, crawl=crawl)
     facts = PageFacts.objects.filter(page_id=found.id).first()
     if facts is None or not is_kept(facts, form):
-        raise Http404("This page has no content of this form.")
+        raise Http404("This page has no content in this format.")
     try:
         content = content_of(facts, form)
     except (ObjectMissing, Broken) as error:

@@ -34,7 +34,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
 @page_to_post
 def schedule_pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     """Begin no more runs."""
-    return _move(request, schedule_id, pause_schedule, "Paused: no run is begun until you resume it.")
+    return _move(request, schedule_id, pause_schedule, "Paused: no run starts until you resume it.")
 
 
 @page_to_post
@@ -47,9 +47,9 @@ def schedule_resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     """Forget the schedule; its runs stay. One that is gone already is no error."""
     if not Schedule.objects.filter(pk=schedule_id).exists():
-        messages.success(request, "That schedule was removed already.")
+        messages.success(request, "That schedule was already removed.")
         return redirect("schedule-list")
-    return _move(request, schedule_id, remove_schedule, "Removed. The crawls it began are still there.", Right.OWN)
+    return _move(request, schedule_id, remove_schedule, "Removed. Its crawls are kept.", Right.OWN)
 
 
 def runs_of(user: AnyUser, crawl: Crawl) -> dict[str, Any]:
@@ -81,9 +81,9 @@ def _move(
 ) -> HttpResponse:
     schedule = get_object_or_404(visible_schedules(request.user), pk=schedule_id)
     if not may(request.user, right, schedule):
-        raise PermissionDenied("You may look at this schedule, but not change it. Ask its owner.")
+        raise PermissionDenied("You can view this schedule, but not change it. Ask its owner.")
     if move(schedule_id):
         messages.success(request, done)
     else:
-        messages.warning(request, "Nothing to do: another user or request has done it already.")
+        messages.warning(request, "Nothing to do: another user or request has already done it.")
     return redirect("schedule-list")

@@ -43,7 +43,7 @@ from crawler.web.crawl.crawl_summary import (
 from crawler.web.tables.rows import Row, dead_letter_row, page_row, trap_row
 
 NO_WORKER = as_typed("No worker is running, so nothing is fetched. Start one: bin/worker")
-NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
+NO_REDIS = "Redis does not respond, so nothing is fetched. The crawl continues once Redis is back."
 
 LATELY = 10.0  # seconds
 START_S = 3.0  # after the start of a crawl: its workers may be starting, too
@@ -136,7 +136,7 @@ def _can(state: State) -> dict[str, bool]:
 def _dead_letters(crawl: Crawl, shown: int) -> str:
     """The number of dead letters, counted only when there may be more than are shown."""
     number = shown if shown < MAX_LISTED else dead_letters(crawl).count()
-    return f"{text.counted(number, 'page')} given up after the last try. Another try may do better." if number else ""
+    return f"{text.counted(number, 'page')} failed at the last attempt. A retry may succeed." if number else ""
 
 
 def _orphans(crawl: Crawl, shown: int) -> str:
@@ -146,11 +146,7 @@ def _orphans(crawl: Crawl, shown: int) -> str:
         return ""
     unasked = crawl.tallies.in_category(Category.SKIPPED) + crawl.tallies.in_category(Category.CANCELLED)
     doubt = f" {text.counted(unasked, 'page')} that may do so were not requested." if unasked else ""
-    verb = (
-        "is in a sitemap, and no other page links to it"
-        if number == 1
-        else "are in a sitemap, and no page links to them"
-    )
+    verb = "is in a sitemap but no page links to it" if number == 1 else "are in a sitemap but no page links to them"
     return f"{text.counted(number, 'page')} {verb}.{doubt}"
 
 
@@ -236,11 +232,11 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
             discovered = text.counted(receipt["discovered"], "page")
             return f"After {took}, with {text.count(receipt['cancelled'])} of {discovered} not requested."
         case State.LOADING:
-            return "Its list of URLs is being read; no page is requested before that is done."
+            return "Its list of URLs is being read; requests start afterwards."
         case State.PAUSED:
             return "Paused: no further pages are requested."
         case State.RUNNING:
-            return "The crawl is running. This page keeps itself up to date."
+            return "The crawl is running. This page updates automatically."
     assert_never(state)
 
 

@@ -18,17 +18,17 @@ class ChannelForm(forms.Form):
     """A new channel, or one to change: then an empty secret address keeps the old one."""
 
     transport = forms.ChoiceField(
-        label="How", choices=[(kind.name, kind.label) for kind in KINDS], initial=KINDS[0].name
+        label="Type", choices=[(kind.name, kind.label) for kind in KINDS], initial=KINDS[0].name
     )
     address = forms.CharField(
-        label="Where",
+        label="Address",
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}),
         help_text=ADDRESS_HELP,
     )
     events = forms.MultipleChoiceField(
-        label="Of what",
+        label="Events",
         choices=[(event.value, EVENTS[event].capitalize()) for event in OF_A_CRAWL],
         initial=list(DEFAULT_EVENTS),
         required=False,
@@ -40,13 +40,13 @@ class ChannelForm(forms.Form):
         required=False,
         max_length=NAME_LENGTH,
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "the team's room"}),
-        help_text="For yourself, if you like.",
+        help_text="Optional, for your own use.",
     )
 
     def __init__(self, data: Any = None, *, channel: Channel | None = None) -> None:
         super().__init__(data, label_suffix="", initial=_typed_for(channel) if channel else None)
         if channel is not None and is_secret(channel.transport, channel.address):
-            self.fields["address"].help_text = "Left empty it stays as it is; it is stored encrypted and not shown."
+            self.fields["address"].help_text = "Stored encrypted and not shown. Leave it empty to keep it."
 
     def wanted(self) -> ChannelValues:
         """The input, not validated yet."""

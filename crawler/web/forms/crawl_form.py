@@ -51,14 +51,14 @@ PLACES = {
 """Field of an error -> form field, where the names differ."""
 
 PRESETS = {
-    Preset.SITE: ("Whole site", "All pages its links lead to."),
-    Preset.SECTION: ("One section", "Only pages in the folder of the URL."),
-    Preset.LIST: ("A list of URLs", "Those you paste or upload; no link is followed."),
-    Preset.SITEMAP: ("Sitemap only", "The URLs in the site's sitemaps; no link is followed."),
+    Preset.SITE: ("Whole site", "Follows all links within the site."),
+    Preset.SECTION: ("One section", "Follows links within the folder of the URL."),
+    Preset.LIST: ("A list of URLs", "Requests the URLs you paste or upload; follows no links."),
+    Preset.SITEMAP: ("Sitemap only", "Requests the URLs in the site's sitemaps; follows no links."),
 }
 """Each with its label and description."""
 
-ASK_A_SUPERUSER = "Only a superuser may allow it."
+ASK_A_SUPERUSER = "Only a superuser can allow it."
 
 
 class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
@@ -90,13 +90,13 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         label="Or upload a list",
         required=False,
         allow_empty_file=True,
-        help_text="Text with one URL per line, CSV or JSONL, gzipped or not. Each is requested; no link is followed.",
+        help_text="Text with one URL per line, CSV or JSONL, gzipped or not. Requests each URL; follows no links.",
     )
     list_column = forms.CharField(
         label="Column of URLs",
         required=False,
         widget=forms.TextInput(attrs={"placeholder": "url", "autocomplete": "off"}),
-        help_text="Of a CSV list: its name, or its number from 1.",
+        help_text="For a CSV list: the column's name, or its number from 1.",
     )
     priority_column = forms.CharField(
         label="Column of priorities",
@@ -108,12 +108,12 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         label="Repeat",
         required=False,
         widget=NumberInput("text", placeholder="only once"),
-        help_text='Such as "every 6h", or "0 3 * * *" for each night at three (UTC). The first run begins at once.',
+        help_text='Such as "every 6h", or "0 3 * * *" for every night at 3:00 (UTC). The first run starts at once.',
     )
     allow_private = forms.BooleanField(
         label="Allow addresses that are not public (this machine, private networks)",
         required=False,
-        help_text="Only superusers see this. Off, a link into your own network is never followed.",
+        help_text="Only superusers see this. If off, links into your own network are never followed.",
     )
 
     def __init__(

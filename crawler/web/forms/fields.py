@@ -40,7 +40,7 @@ class FileBoundField(BoundField):
     def lost(self) -> str:
         """A hint to choose it again; "" when none was chosen."""
         chosen = self.form.is_bound and self.data
-        return f"Choose {self.data.name} again: a browser does not send a file twice by itself." if chosen else ""
+        return f"Choose {self.data.name} again: browsers do not send a file twice." if chosen else ""
 
 
 class ListFileField(forms.FileField):
@@ -158,7 +158,7 @@ def _addresses(crawl: Crawl) -> list[str]:
 
 
 def _line(number: int) -> str:
-    return f"(the address of last time, {number})"
+    return f"(the last address, {number})"
 
 
 # Credentials, typed or copied from an earlier crawl. Input is literal: "@file" and "env:NAME" work only on the command
@@ -167,7 +167,7 @@ def _line(number: int) -> str:
 SECRETS = tuple(KINDS)
 """The fields that hold secrets."""
 
-GONE = "The crawl whose credentials were to be sent is gone, or is not yours. Untick this, and type them."
+GONE = "The crawl with these credentials is gone, or is not yours. Untick this, and type them."
 BOTH = "Untick this to send the values typed here, or leave the rest of this group empty."
 
 
@@ -176,7 +176,7 @@ class SecretBoundField(BoundField):
     def lost(self) -> str:
         """A hint to type it again; "" if nothing was typed."""
         typed = self.form.is_bound and (self.data or "").strip()
-        return "Type this again: secrets are not sent back." if typed else ""
+        return "Type this again: secrets are not sent to your browser." if typed else ""
 
 
 class _Secret(forms.Field):

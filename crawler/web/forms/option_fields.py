@@ -88,15 +88,15 @@ class OptionFields(CatalogueFields):
     """Every option except `private_hosts`, which only superusers have, and the options of `ContentFields`."""
 
     keep_parameters = forms.BooleanField(
-        label="Keep the usual parameters",
+        label="Keep tracking and session parameters",
         required=False,
-        help_text="Off, utm_source, PHPSESSID and their like are cut from URLs: they say nothing about the page.",
+        help_text="If off, utm_source, PHPSESSID and similar parameters are removed from URLs.",
     )
     drop_parameters = LinesField(
-        label="Cut these parameters too",
+        label="Remove these parameters, too",
         required=False,
         placeholder="ref_*",
-        help_text="Names of query parameters, one per line, such as sid, or ref_* for all that begin so.",
+        help_text="Names of query parameters, one per line, such as sid, or ref_* for all that begin with ref_.",
     )
     notify_events = events_field(
         initial=list(DEFAULTS.notify_events),
@@ -134,11 +134,11 @@ class RulesFields(forms.Form):
     rules = RulesField(
         label="Fields to read from each page",
         required=False,
-        help_text="YAML or JSON: a list of rules with name and selector (CSS) or xpath, and if you like attribute, "
+        help_text="YAML or JSON: a list of rules with name and selector (CSS) or xpath, and optionally attribute, "
         "what (text, html), many, pattern, type (text, number, integer, date, url, boolean). Each becomes a column.",
     )
     try_url = forms.CharField(
-        label="Page to try them on",
+        label="Page to try the rules on",
         required=False,
         widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "the start URL", "autocomplete": "off"}),
         help_text="Requested once when you press the button; nothing is stored.",
@@ -187,7 +187,7 @@ _WITHOUT_OPTIONS = (
     ),
     OptionGroup("Schedule", "repeat the crawl", "", 160, ("schedule",)),
     OptionGroup("Sharing", "who else sees it", "", 180, ("group", "group_controls")),
-    OptionGroup("Private networks", "this machine and its neighbours", "", 190, ("allow_private",)),
+    OptionGroup("Private networks", "this machine and its network", "", 190, ("allow_private",)),
 )
 _GROUPS = {entry.group for entry in GROUPED} - {FIRST} | set(_WITHOUT_OPTIONS)
 

@@ -31,12 +31,14 @@ class AddForm(forms.Form):
         error_messages={"required": "Type the URL of at least one page."},
     )
     delay = SpanField(
-        label="Not before", required=False, placeholder="at once", help_text="This long from now. Example: 10m."
+        label="Not before", required=False, placeholder="at once", help_text="Time from now. Example: 10m."
     )
     not_before = MomentField(
-        label="Or not before the time", required=False, help_text="In UTC, unless it names a zone. Not with the above."
+        label="Or not before the time",
+        required=False,
+        help_text="In UTC, unless you give a zone; with the above empty.",
     )
-    ttl = SpanField(label="Time for a page", required=False, help_text="Give it up this long after that. Example: 1h.")
+    ttl = SpanField(label="Time for a page", required=False, help_text="Give up after this time. Example: 1h.")
     priority = forms.IntegerField(
         label="Priority",
         required=False,
@@ -44,7 +46,7 @@ class AddForm(forms.Form):
         help_text="10 is first, 0 is last.",
         error_messages={"invalid": "The priority must be a whole number from 0 (last) to 10 (first)."},
     )
-    again = forms.BooleanField(label="Request those again that have their outcome", required=False)
+    again = forms.BooleanField(label="Request pages again that are already done", required=False)
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, label_suffix="", auto_id="add_%s")

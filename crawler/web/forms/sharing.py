@@ -27,13 +27,13 @@ class SharingFields(forms.Form):
         queryset=Group.objects.none(),
         required=False,
         empty_label="no group",
-        help_text="The members of this group see the crawl.",
+        help_text="Members of this group can view the crawl.",
         error_messages={"invalid_choice": "You are not in this group; choose one of yours."},
     )
     group_controls = forms.BooleanField(
-        label="They may control it",
+        label="Members can control it",
         required=False,
-        help_text="Pause, resume and cancel it, send dead letters again, release traps.",
+        help_text="Pause, resume and cancel the crawl, retry dead letters, release traps.",
     )
 
     def offer_groups(self, user: User | AnonymousUser, shared_with: int | None = None) -> None:

@@ -30,7 +30,7 @@ def test_new_rules_are_applied_by_a_job(by_ann: Caller, kept: Crawl, bench: Benc
     path = f"/crawls/{kept.id}/extract"
     assert by_ann.get(path).json()["message"] == ""
     told = by_ann.ask("post", path, {"fields": [{"name": "heading", "selector": "title"}]}).json()
-    assert (told["done"], told["message"]) == (False, "In progress: fields extracted again from 0 pages of kept HTML.")
+    assert (told["done"], told["message"]) == (False, "In progress: fields extracted again from 0 pages of saved HTML.")
     bench.work()
     told = by_ann.get(path).json()
     assert (told["done"], told["seen"], told["read"]) == (True, 1, 1)

@@ -50,9 +50,7 @@ def test_a_fault_of_ours_costs_no_page(bench: Bench, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(extractor, "extract", faulty)
     bench.run(fields=RULES)
     assert not Page.objects.exclude(outcome="2xx").exists()
-    assert found(bench, "/a")[1] == dict.fromkeys(
-        ("heading", "price"), "the page could not be read by the extraction rules"
-    )
+    assert found(bench, "/a")[1] == dict.fromkeys(("heading", "price"), "the extraction rules could not read the page")
 
 
 @pytest.mark.site({"/": "<h1>Home</h1>"})

@@ -137,7 +137,7 @@ def test_there_is_no_function_that_reads_anything_else(evaluate: Evaluator, func
     found = extract(PAGE.encode(), URL, (rule,), evaluate)
     assert (found.values, notes_of(found)) == (
         {"a": None},
-        {"a": "the XPath cannot be used on this page: Unregistered function"},
+        {"a": "the XPath does not work on this page: Unregistered function"},
     )
 
 
@@ -166,7 +166,7 @@ def test_an_expression_that_takes_too_much_memory_is_a_note(evaluate: Evaluator)
 
 def test_a_type_that_does_not_fit_is_a_note(evaluate: Evaluator) -> None:
     found = extract(PAGE.encode(), URL, (FieldRule(name="a", xpath="count('x')"),), evaluate)
-    assert notes_of(found) == {"a": "the XPath cannot be used on this page: Invalid type"}
+    assert notes_of(found) == {"a": "the XPath does not work on this page: Invalid type"}
 
 
 def test_values_are_bounded_in_length_and_number(evaluate: Evaluator) -> None:

@@ -17,7 +17,7 @@ def test_it_shows_who_one_is_and_what_one_may(as_ann: Client, ann: User, setting
     a_crawl(ann)
     sql.add(ann.pk, 1234, timezone.now().timestamp())
     text = as_ann.get("/account/").content.decode()
-    assert "Crawls that are not over: 1 (at most 3)" in text
+    assert "Active crawls: 1 (at most 3)" in text
     assert "Pages requested today, in UTC: 1,234 (at most 5,000)" in text
     assert "editors" in text
 

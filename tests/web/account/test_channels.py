@@ -116,7 +116,7 @@ def test_an_address_that_cannot_be_read_has_to_be_typed_again(as_ann: Client, an
     now, settings.SECRET_KEY = settings.SECRET_KEY, "has changed since it was stored"
     channel = a_channel(ann, transport="slack", address=seal_address(SLACK))
     settings.SECRET_KEY = now
-    assert "stored under another SECRET_KEY" in as_ann.get(PAGE).content.decode()
+    assert "stored with another SECRET_KEY" in as_ann.get(PAGE).content.decode()
     assert as_ann.post(f"{PAGE}{channel.id}/", typed(transport="slack", address="")).status_code == 400
     assert "cannot be read" in as_ann.post(f"{PAGE}{channel.id}/test", follow=True).content.decode()
 

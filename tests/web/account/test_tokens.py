@@ -72,7 +72,7 @@ def test_a_token_is_revoked_by_its_owner_alone(as_ann: Client, ann: User) -> Non
 
 def test_revoking_twice_is_no_error(as_ann: Client, ann: User) -> None:
     token, _ = make_token(ann, "mine", ["crawls:read"], now=timezone.now())
-    for said in ("Revoked: the token cannot be used any more.", "That token was revoked already."):
+    for said in ("Revoked: the token no longer works.", "That token was already revoked."):
         response = as_ann.post(f"/account/tokens/{token.pk}/revoke", follow=True)
         assert [str(message) for message in response.context["messages"]] == [said]
 

@@ -59,7 +59,7 @@ def test_a_button_does_what_it_says_and_the_page_confirms_it(
     ("verb", "state", "line"),
     [
         ("cancel", State.FINISHED, "It is finished; there is nothing to cancel."),
-        ("retry-failed", State.FINISHED, "There is nothing to retry."),
+        ("retry-failed", State.FINISHED, "Nothing to retry."),
     ],
 )
 def test_a_button_pressed_too_late_changes_nothing_and_says_why(
@@ -87,7 +87,7 @@ def test_deleting_twice_is_no_error(as_ann: Client, ann: User, real_redis: objec
     crawl = a_finished_crawl(ann)
     press(as_ann, crawl, "delete")
     response = press(as_ann, crawl, "delete")
-    assert (response.status_code, said(response)) == (200, ["That crawl was deleted already."])
+    assert (response.status_code, said(response)) == (200, ["That crawl was already deleted."])
 
 
 def test_all_dead_letters_are_sent_again_and_the_crawl_runs(as_ann: Client, ann: User, real_redis: object) -> None:
@@ -112,7 +112,7 @@ def test_a_page_that_cannot_be_is_no_page_and_never_means_all(
     as_ann: Client, ann: User, real_redis: object, page: str
 ) -> None:
     crawl, letter = a_crawl_with_a_dead_letter(ann)
-    assert said(press(as_ann, crawl, "retry-failed", page=page)) == ["There is nothing to retry."]
+    assert said(press(as_ann, crawl, "retry-failed", page=page)) == ["Nothing to retry."]
     letter.refresh_from_db()
     assert letter.given_up
 
@@ -150,7 +150,8 @@ def test_with_redis_down_the_page_says_so_and_it_can_be_tried_again(
 ) -> None:
     response = press(as_ann, a_crawl(ann, state=state), verb)
     assert response.status_code == 200
-    assert said(response) == ["Redis does not answer, so this may be half done. It is safe to try again in a moment."]
+    line = "Redis does not respond, so this may be incomplete. You can safely try again in a moment."
+    assert said(response) == [line]
 
 
 @pytest.mark.parametrize("verb", ["pause", "cancel"])

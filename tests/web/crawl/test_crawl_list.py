@@ -38,7 +38,7 @@ def test_a_filter_keeps_what_is_like_it(as_ann: Client, three: None, query: str,
 
 def test_where_nothing_is_like_the_filter_there_is_a_way_back(as_ann: Client, three: None) -> None:
     html = as_ann.get("/?q=nothing").content.decode()
-    assert 'No crawl is like that. <a href="/">Show all of them</a>' in html
+    assert 'No crawl matches. <a href="/">Show all</a>' in html
     assert 'value="nothing"' in html
 
 

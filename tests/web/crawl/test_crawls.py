@@ -126,7 +126,7 @@ def test_a_refused_address_comes_with_a_button_that_allows_it(as_root: Client) -
 
 def test_the_button_is_not_offered_to_those_who_may_not(as_ann: Client) -> None:
     html = as_ann.post("/crawls/", {"start_urls": "http://127.0.0.1:2/"}).content.decode()
-    assert "Only a superuser may allow it." in html
+    assert "Only a superuser can allow it." in html
     assert 'name="allow_private"' not in html
 
 

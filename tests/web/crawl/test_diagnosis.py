@@ -92,12 +92,12 @@ def forget_path(crawl: Crawl, host: str = "example.com") -> str:
 def test_a_button_ends_the_wait_for_a_host(as_ann: Client, ann: User, real_redis: Redis) -> None:
     crawl = a_waiting_crawl(ann, real_redis)
     html = as_ann.get(path(crawl)).content.decode()
-    assert "it answered 429 and asked to wait until" in html
+    assert "it responded with 429 and asked to wait until" in html
     assert f'action="{forget_path(crawl)}"' in html
     response = as_ann.post(forget_path(crawl), follow=True)
     assert response.redirect_chain == [(path(crawl), 302)]  # type: ignore[attr-defined]  # of test clients
     html = response.content.decode()
-    assert "The wait for example.com is ended: 1 crawl with pages of it goes on." in html
+    assert "The wait for example.com is ended: 1 crawl with pages of it continues." in html
     assert forget_path(crawl) not in html
     entry = AuditEntry.objects.get(act="host.forgotten")
     assert (entry.actor, entry.via, entry.name) == ("ann", "web", "example.com")
@@ -147,5 +147,5 @@ def test_the_crawls_own_page_says_what_it_waits_for_once_it_stands_still(
 
     assert told() == ""
     Crawl.objects.filter(pk=crawl.pk).update(samples=[[now - 60, 1, 0]])
-    assert told().startswith("example.com answered 429 and asked to wait until ")
+    assert told().startswith("example.com responded with 429 and asked to wait until ")
     listed.register_death()

@@ -38,7 +38,7 @@ def test_an_uploaded_list_becomes_ones_own_crawl(as_root: Client, root: User, re
 def test_its_page_tells_what_was_read_and_which_lines_cannot_be_used(as_root: Client, real_redis: object) -> None:
     html = as_root.get(upload(as_root, TABLE)["Location"]).content.decode()
     assert "urls.csv (2 URLs)" in html
-    assert "4 lines: 2 URLs, 1 duplicate, 1 not usable." in html
+    assert "4 lines: 2 URLs, 1 duplicate, 1 invalid." in html
     assert '<td class="number">3</td><td title="nonsense">&#x27;nonsense&#x27; is not a web address' in html
 
 

@@ -148,5 +148,5 @@ def test_of_pages_the_crawls_page_counts_the_notices(as_ann: Client, ann: User) 
         notice = Notice.objects.create(crawl=crawl, event="crawl.page", number=number, pages=[1, 2])
         Delivery.objects.create(notice=notice, transport="webhook", address="https://example.com/hook")
     (row,) = as_ann.get(f"/crawls/{crawl.id}/status").json()["lists"]["notices"]
-    assert (row["event"], row["address"], row["state"]) == ("pages", "3 notices", "on its way")
+    assert (row["event"], row["address"], row["state"]) == ("pages", "3 notices", "being sent")
     assert log(as_ann, crawl).count("2 pages") == 3

@@ -26,7 +26,7 @@ def test_the_crawls_page_shows_the_first_and_counts_all(as_ann: Client, ann: Use
     crawl = with_orphans(a_finished_crawl(ann, options=OPTIONS), MAX_LISTED + 3)
     status = as_ann.get(f"/crawls/{crawl.id}/status").json()
     assert [row["url"] for row in status["lists"]["orphans"]] == [f"https://example.com/{n}" for n in range(MAX_LISTED)]
-    assert status["texts"]["orphans"] == f"{MAX_LISTED + 3} pages are in a sitemap, and no page links to them."
+    assert status["texts"]["orphans"] == f"{MAX_LISTED + 3} pages are in a sitemap but no page links to them."
     html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
     assert f'href="/crawls/{crawl.id}/orphans/"' in html
 
@@ -36,7 +36,7 @@ def test_pages_that_were_not_asked_for_leave_a_doubt(as_ann: Client, ann: User) 
     crawl = with_orphans(a_finished_crawl(ann, options=OPTIONS, outcomes=outcomes), 1)
     texts = as_ann.get(f"/crawls/{crawl.id}/status").json()["texts"]
     assert texts["orphans"] == (
-        "1 page is in a sitemap, and no other page links to it. 2 pages that may do so were not requested."
+        "1 page is in a sitemap but no page links to it. 2 pages that may do so were not requested."
     )
 
 

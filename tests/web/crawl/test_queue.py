@@ -28,7 +28,7 @@ def crawl(ann: User) -> Crawl:
 def test_pages_are_added_and_what_was_refused_is_told(as_ann: Client, crawl: Crawl) -> None:
     urls = f"{SITE}new\nhttps://other.example/\n{SITE}"
     refused, told = said(press(as_ann, crawl, "add", urls=urls, delay="10m", priority="9"))
-    assert told.startswith("1 page added; 1 page closed already, and not asked for again; 1 page refused.")
+    assert told.startswith("1 page added; 1 page already closed, and not requested again; 1 page refused.")
     assert refused == "https://other.example/: It is outside the crawl's scope."
     page = Page.objects.get(url=f"{SITE}new")
     assert (page.priority, page.not_before is None, Crawl.objects.get().state) == (9, False, State.RUNNING)
@@ -58,7 +58,7 @@ def test_a_page_is_requested_again_from_its_view(as_ann: Client, crawl: Crawl) -
     page = Page.objects.get()
     assert "Request it again" in as_ann.get(f"/crawls/{crawl.id}/pages/{page.pk}/").content.decode()
     assert said(press(as_ann, crawl, "again", page=page.pk)) == [
-        "Asked for again: 1 page. The crawl was over and runs again."
+        "1 page will be requested again. The crawl had ended and runs again."
     ]
     assert "Request it again" not in as_ann.get(f"/crawls/{crawl.id}/pages/{page.pk}/").content.decode()
 
@@ -77,7 +77,7 @@ def typed(as_ann: Client, crawl: Crawl, **values: object) -> dict[str, object]:
 def test_options_are_changed_and_others_stay(as_ann: Client, ann: User) -> None:
     options = CrawlOptions(max_pages=10, exclude=("/a",), deadline=5400.0, notify_webhooks=("https://example.com/h",))
     crawl = a_crawl(ann, options=options)
-    assert said(press(as_ann, crawl, "change", **typed(as_ann, crawl))) == ["It is so already."]
+    assert said(press(as_ann, crawl, "change", **typed(as_ann, crawl))) == ["Nothing to change."]
     told = said(press(as_ann, crawl, "change", **typed(as_ann, crawl, delay="2", max_pages="")))
     assert told == ["Changed: Page limit from 10 to none; Delay from 0 to 2."]
 
@@ -105,7 +105,7 @@ def test_the_pages_that_filters_leave_are_requested_again_from_their_table(as_an
     assert '<input type="hidden" name="outcome" value="4xx">' in table
     response = press(as_ann, crawl, "again", filters="1", outcome="4xx")
     assert response.redirect_chain == [(f"/crawls/{crawl.id}/pages/?outcome=4xx", 302)]
-    assert said(response) == ["Asked for again: 2 pages. The crawl was over and runs again."]
+    assert said(response) == ["2 pages will be requested again. The crawl had ended and runs again."]
     open_urls = Page.objects.filter(status=Page.OPEN).order_by("id").values_list("url", flat=True)
     assert list(open_urls) == [f"{SITE}gone", f"{SITE}gone-too"]
 

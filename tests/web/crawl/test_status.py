@@ -251,7 +251,7 @@ def workers(real_redis: Redis) -> Iterator[Callable[[int], None]]:
         (3, 5, "3 of 5 useful workers run."),
         (1, 2, "1 of 2 useful workers runs."),
         (1, 1, "1 of 1 useful worker runs."),
-        (2, 1, "2 workers run; 1 would be enough now."),
+        (2, 1, "2 workers run; 1 would be enough."),
         (1, 0, "No work for a worker now; 1 worker is ready."),
     ],
 )

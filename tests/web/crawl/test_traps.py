@@ -28,7 +28,7 @@ def test_the_crawls_page_shows_each_with_its_examples_and_its_button(as_ann: Cli
     trap = a_trap(crawl, pages=1000, left_out=37)
     response = as_ann.get(f"/crawls/{crawl.id}/")
     (row,) = response.context["status"]["lists"]["traps"]
-    assert row["reason"] == "Paths that go round in circles"
+    assert row["reason"] == "Paths that repeat themselves"
     assert row["number"] == "1,000 pages"
     *examples, beyond = row["examples"].split("\n")
     assert examples == [f"https://example.com/img/{number}" for number in range(3)]
@@ -69,7 +69,7 @@ def test_all_are_released_from_their_page_which_is_shown_again(as_ann: Client, a
     (said,) = response.context["messages"]
     assert str(said).startswith("Released: 2 traps with 3 pages; they will be requested now. 5 more links had no row")
     response = as_ann.post(f"/crawls/{crawl.id}/release-traps", follow=True)
-    assert "There is nothing to release." in response.content.decode()
+    assert "Nothing to release." in response.content.decode()
 
 
 @pytest.mark.parametrize("sent", ["", "none", "9" * 30])

@@ -96,7 +96,7 @@ def test_a_secret_address_of_another_crawl_is_taken_over_and_not_shown() -> None
     like = Crawl(start_urls=["https://a.example/"], options=CrawlOptions(notify_slack=(sealed,)).to_plain())
     form = CrawlForm(user=PERSON, like=like)
     html = str(form["notify_slack"])
-    assert "last time, 1" in html
+    assert "the last address, 1" in html
     assert "hooks.slack.com" not in html.replace("https://hooks.slack.com/services/…", "")
     assert sealed not in html
     assert options_of(sent_by(form, like)).notify_slack == (sealed,)
@@ -203,7 +203,7 @@ def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> N
     form.refuse(RefusedAddress("start_urls", "127.0.0.1 is not public"))
     assert not form.options_open
     assert not form.may_allow_private
-    assert form.errors["start_urls"] == ["127.0.0.1 is not public. Only a superuser may allow it."]
+    assert form.errors["start_urls"] == ["127.0.0.1 is not public. Only a superuser can allow it."]
 
 
 def test_every_field_stands_in_one_group() -> None:

@@ -59,9 +59,7 @@ def test_the_owner_shares_and_takes_back_on_the_crawls_page(as_ann: Client, ann:
     assert "Shared with editors." in response.content.decode()
     crawl.refresh_from_db()
     assert (crawl.group, crawl.group_controls) == (editors, False)
-    assert (
-        "Not shared any more." in as_ann.post(f"/crawls/{crawl.id}/share", {"group": ""}, follow=True).content.decode()
-    )
+    assert "No longer shared." in as_ann.post(f"/crawls/{crawl.id}/share", {"group": ""}, follow=True).content.decode()
 
 
 def test_a_group_of_others_is_refused_on_the_page_too(as_ann: Client, ann: User, editors: Group) -> None:
@@ -137,4 +135,4 @@ def test_a_crawl_too_many_is_refused_until_later(as_ann: Client, ann: User, real
 
 def test_a_held_crawl_says_why_it_waits(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann, state="paused", held_until=timezone.now() + timedelta(hours=3))
-    assert "pages its owner may ask for in a day are used up. It goes on by itself on" in text_of(as_ann, crawl)
+    assert "its owner has reached the limit of pages a day. It continues on" in text_of(as_ann, crawl)

@@ -106,7 +106,7 @@ def test_a_link_leads_to_the_last_rows_and_earlier_ones_back(
     [
         ("?depth=deep", "The depth must be a number such as 3"),
         ("?sort=colour", "The order can be"),
-        ("?after=99999", "no such page to go on from"),
+        ("?after=99999", "no such page to continue from"),
         ("?after=x", "must be the id of a page"),
     ],
 )
@@ -153,7 +153,7 @@ def test_what_asks_to_be_left_out_is_in_no_file_of_a_crawl_that_obeys(as_ann: Cl
     a_page(crawl, f"{SITE}secret", directives="noindex")
     lines = as_ann.get(f"/crawls/{crawl.id}/pages/export.jsonl").getvalue().decode().splitlines()
     assert [json.loads(line)["url"] for line in lines] == [f"{SITE}open"]
-    assert "are not in it" in html_of(as_ann, crawl)
+    assert "marked noindex are excluded" in html_of(as_ann, crawl)
 
 
 @pytest.mark.parametrize(("file", "status"), [("export.csv?depth=x", 400), ("export.exe", 404)])
