@@ -56,7 +56,7 @@ def test_processes_that_need_a_secret_at_once_agree_on_it(tmp_path: Path) -> Non
         ("CRAWLER_CONTENT_STORAGE", "/srv?file_permissions_mode=rw", "such as 640"),
         ("CRAWLER_CONTENT_STORAGE", "bucket", "must be a folder"),
         ("CRAWLER_CONTENT_STORAGE", "ftp://host/path", "must be a folder"),
-        ("CRAWLER_PORTS", "80,25", r"CRAWLER_PORTS cannot be used\. Port 25 is one"),
+        ("CRAWLER_PORTS", "80,25", r"CRAWLER_PORTS cannot be used\. Browsers refuse port 25"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(
