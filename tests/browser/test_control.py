@@ -119,13 +119,13 @@ def test_dead_letters_turn_up_and_are_sent_again(web: Web, ailing_site: Site, ta
     expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
     expect(tab.get_by_text("2 pages failed at the last attempt.")).to_be_visible()
 
-    tab.get_by_role("button", name=f"Send again {ailing_site.url}/a").click()
+    tab.get_by_role("button", name=f"Retry {ailing_site.url}/a").click()
     expect(tab.get_by_text("1 page queued for retry.")).to_be_visible()
     expect(tab.get_by_text("1 page failed at the last attempt.")).to_be_visible(timeout=PATIENCE)
     expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
 
     tab.get_by_role("link", name="See all").click()
-    tab.get_by_role("button", name="Send all again").click()
+    tab.get_by_role("button", name="Retry all").click()
     expect(tab.get_by_text("1 page queued for retry.")).to_be_visible()
     expect(tab.get_by_text("No dead letters")).to_be_visible()
     tab.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name=ailing_site.host).click()

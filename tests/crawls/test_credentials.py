@@ -133,7 +133,7 @@ def test_a_crawl_goes_on_when_one_of_its_proxies_is_dead_and_says_which(bench: B
             health.note_failure(0)
         told = [sentence for sentence in why_of(bench.crawl)["sentences"] if "Proxy 1 of 2" in sentence]
         assert [sentence.partition(" for ")[0] for sentence in told] == [
-            "Proxy 1 of 2 cannot be connected to, and is left out"
+            "Proxy 1 of 2 cannot be reached, and is skipped"
         ]
         bench.work()
         assert len(proxy.heads) == 3

@@ -74,7 +74,7 @@ def test_the_chosen_ones_are_sent_again(as_ann: Client, crawls: list[Crawl]) -> 
 @pytest.mark.usefixtures("real_redis")
 def test_all_that_match_are_sent_again(as_ann: Client, crawls: list[Crawl]) -> None:
     confirmation = as_ann.get("/dead-letters/?outcome=timeout").content.decode()
-    assert "Yes, send 2 pages again" in confirmation
+    assert "Yes, retry 2 pages" in confirmation
     as_ann.post("/dead-letters/retry", {"all": "1", "outcome": "timeout"})
     assert shown(as_ann) == ["1"]
     crawls[0].refresh_from_db()

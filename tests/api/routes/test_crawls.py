@@ -189,7 +189,7 @@ def test_the_wait_for_a_host_is_ended_and_a_second_call_is_no_error(
     assert by_ann.get(f"/crawls/{crawl.id}/why").json()["hosts"]["shown"][0]["reason"] == "stop"
     first, second = by_ann.post(path).json(), by_ann.post(path).json()
     assert (first["had_to_wait"], first["crawls"]) == (True, 1)
-    assert (second["had_to_wait"], second["message"]) == (False, "example.com:8080 has no wait that can be ended.")
+    assert (second["had_to_wait"], second["message"]) == (False, "No wait for example.com:8080 can be ended.")
     assert not real_redis.hexists(keys.host("example.com:8080"), "until")
 
 

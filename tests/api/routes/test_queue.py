@@ -40,7 +40,7 @@ def open_urls() -> list[str]:
 def test_pages_are_added_and_the_crawl_runs_again(by_ann: Caller, crawl: Crawl) -> None:
     told = added(by_ann, crawl, "new", "gone").json()
     assert (told["added"], told["closed"], told["reopened"]) == (1, 1, True)
-    assert told["message"].startswith("1 page added; 1 page closed already")
+    assert told["message"].startswith("1 page added; 1 page already closed")
     crawl.refresh_from_db()
     assert (crawl.state, open_urls()) == (State.RUNNING, ["new"])
     assert AuditEntry.objects.get(act="crawl.added_to").after == {"added": 1, "moved": 0, "again": 0}

@@ -83,7 +83,7 @@ def test_a_crawl_leads_to_its_gallery_when_there_are_screenshots(as_ann: Client,
     ("options", "state", "said"),
     [
         (CrawlOptions(), "finished", "--render always --keep screenshot"),
-        (PICTURED, "running", "There is none yet."),
+        (PICTURED, "running", "No screenshots yet."),
         (PICTURED, "finished", "Open a page to see why it has none."),
         (CrawlOptions(keep=("screenshot",), render="auto"), "finished", "no page needed a browser"),
     ],

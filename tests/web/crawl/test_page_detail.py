@@ -108,7 +108,7 @@ def test_links_are_leafed_through_and_the_other_list_stays(
     assert re.findall(r"words \d", html) == ["words 2", "words 3"]
     assert 'href="?out=1&amp;in=3#links-out"' in html
     assert 'href="?out=3&amp;in=3#links-out"' in html
-    assert "There are no more links" in html_of(as_ann, page, "?out=9")
+    assert "No more links" in html_of(as_ann, page, "?out=9")
     assert "words 0" in html_of(as_ann, page, "?out=-1&in=x")
 
 

@@ -75,7 +75,7 @@ def test_a_member_sees_whose_it_is_and_no_buttons(as_bob: Client, ann: User, edi
     a_page(crawl, answer=Outcome.TIMEOUT, given_up=True)
     text = text_of(as_bob, crawl)
     assert "Owner: ann. Shared with the group editors." in text
-    assert "Send all again" not in text
+    assert "Retry all" not in text
     assert "Keep it" not in text
     can = as_bob.get(f"/crawls/{crawl.id}/status").json()["can"]
     assert not any(can.values())
