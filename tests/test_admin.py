@@ -249,7 +249,7 @@ def test_a_superuser_makes_invitation_links(staff: Client) -> None:
     assert re.search(
         r"For new@example\.com, valid once, for three days: http://127\.0\.0\.1:8000/invitation/\w+/[\w-]+/", text
     )
-    assert "Ann has a password already" in text
+    assert "Ann already has a password" in text
 
 
 def test_who_may_change_accounts_and_is_no_superuser_makes_none(db: None) -> None:

@@ -61,9 +61,7 @@ def test_the_crawl_says_when_it_closes_what_is_left(bench: Bench) -> None:
     assert [row.url for row in left] == [f"{bench.site.url}/limited"]
     assert [row.put_off for row in left] == [429]
     why = why_of(bench.crawl)
-    assert "All that is left is 1 page whose server asked to wait (Retry-After): it closes " in " ".join(
-        why["sentences"]
-    )
+    assert "The rest is 1 page whose server asked to wait (Retry-After): it closes " in " ".join(why["sentences"])
     assert why["ends"]["put_off_pages_close_in"] <= 1.0
     worked_until_finished(bench)
     assert receipt_of(bench.crawl)["statuses"] == {"200": len(MANY) + 1, "429": 1}
