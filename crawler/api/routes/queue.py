@@ -152,7 +152,7 @@ def add_pages(request: ApiRequest, crawl_id: UUID, body: PagesToAdd) -> dict[str
         "again": 2,
         "left": 0,
         "reopened": True,
-        "message": "Asked for again: 2 pages. The crawl was over and runs again.",
+        "message": "2 pages will be requested again. The crawl had ended and runs again.",
     },
     sends={"pages": [4711, 4712]},
     name="ask_again",
