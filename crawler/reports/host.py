@@ -42,7 +42,7 @@ def known_of(host: str) -> Plain | None:
     `asked_at`    the time of the last request
     `connections` in use: in all, and by each crawl
     `robots`      the cached robots.txt files, or that one is being fetched
-    `crawls`      running and paused crawls with pages of it
+    `crawls`      running and paused crawls with its pages
     """
     redis = queues.connection()
     now = clock.epoch_seconds()

@@ -271,7 +271,7 @@ def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:
     """The reply to a user who ends the wait for a host."""
     if not had_to_wait:
         return Reply(f"No wait for {host} can be ended.", is_so=True)
-    goes_on = f"{counted(crawls, 'crawl')} with pages of it {'continues' if crawls == 1 else 'continue'}"
+    goes_on = f"{counted(crawls, 'crawl')} with its pages {'continues' if crawls == 1 else 'continue'}"
     return Reply(f"The wait for {host} is ended{f': {goes_on}' if crawls else ''}.", is_so=True)
 
 

@@ -63,7 +63,7 @@ def test_a_url_names_its_host(crawl_id: str, capsys: pytest.CaptureFixture[str])
 def test_forgetting_ends_the_wait_and_may_be_repeated(
     crawl_id: str, real_redis: Redis, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(capsys, HOST, "--forget") == f"The wait for {HOST} is ended: 1 crawl with pages of it continues.\n"
+    assert said(capsys, HOST, "--forget") == f"The wait for {HOST} is ended: 1 crawl with its pages continues.\n"
     assert said(capsys, HOST, "--forget") == f"No wait for {HOST} can be ended.\n"
     shown = said(capsys, HOST)
     assert "Wait" not in shown

@@ -92,7 +92,7 @@ def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -
         "host": "example.com",
         "had_to_wait": True,
         "crawls": 1,
-        "message": "The wait for example.com was ended: 1 crawl with its pages continues.",
+        "message": "The wait for example.com is ended: 1 crawl with its pages continues.",
     },
 )
 def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any]:

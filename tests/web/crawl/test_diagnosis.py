@@ -97,7 +97,7 @@ def test_a_button_ends_the_wait_for_a_host(as_ann: Client, ann: User, real_redis
     response = as_ann.post(forget_path(crawl), follow=True)
     assert response.redirect_chain == [(path(crawl), 302)]  # type: ignore[attr-defined]  # of test clients
     html = response.content.decode()
-    assert "The wait for example.com is ended: 1 crawl with pages of it continues." in html
+    assert "The wait for example.com is ended: 1 crawl with its pages continues." in html
     assert forget_path(crawl) not in html
     entry = AuditEntry.objects.get(act="host.forgotten")
     assert (entry.actor, entry.via, entry.name) == ("ann", "web", "example.com")
