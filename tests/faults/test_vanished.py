@@ -78,7 +78,7 @@ def test_the_others_go_on_when_a_machine_vanishes(
 
 
 def is_locked_by_nobody_who_answers(stack: PostgresStack, crawl: UUID) -> bool:
-    return "row is locked by a connection from 127.0.0.1 that has not answered for" in why(stack, crawl)[0]
+    return "row is locked by a connection from 127.0.0.1 that has not responded for" in why(stack, crawl)[0]
 
 
 @pytest.mark.long
