@@ -38,7 +38,9 @@ def complete(project: Any) -> None:
     os.environ.setdefault("CRAWLER_DATA_DIR", str(folder / DATA))
     queues: dict[str, dict[str, Any]] = getattr(project, "RQ_QUEUES", None) or {}
     shared = queues.get("crawl") or queues.get("default") or {}
-    os.environ.setdefault("REDIS_URL", redis_url_of(shared))
+    if shared and not hasattr(project, "REDIS_URL"):  # that of the environment may be another program's
+        project.REDIS_URL = redis_url_of(shared)
+    os.environ.setdefault("REDIS_URL", LOCAL_REDIS)
     defaults = vars(import_module(APP_SETTINGS))
     for name, value in defaults.items():
         if name.isupper() and not hasattr(project, name):
@@ -52,7 +54,7 @@ def complete(project: Any) -> None:
 
 
 def redis_url_of(queue: Mapping[str, Any]) -> str:
-    """The URL of a queue's Redis, as django-rq is told of it: URL, UNIX_SOCKET_PATH, or HOST, PORT, DB and so on."""
+    """The URL of a queue's Redis, from django-rq's settings: URL, UNIX_SOCKET_PATH, or HOST, PORT, DB and so on."""
     if url := queue.get("URL"):
         return str(url)
     password = queue.get("PASSWORD") or ""

@@ -158,3 +158,15 @@ def test_an_installation_of_its_own_is_left_alone() -> None:
     project = SimpleNamespace(CRAWLER_EMBEDDED=False)
     complete(project)
     assert vars(project) == {"CRAWLER_EMBEDDED": False}
+
+
+def test_the_redis_of_its_queues_is_used_whatever_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in {"REDIS_URL": "redis://another:1/0", "CRAWLER_HOME": "x", "CRAWLER_DATA_DIR": "x"}.items():
+        monkeypatch.setenv(name, value)
+    queues = {"default": {"HOST": "cache", "PORT": 2, "DB": 3}}
+    project = SimpleNamespace(BASE_DIR=tmp_path, RQ_QUEUES=queues, STORAGES={}, STATICFILES_DIRS=[], TEMPLATES=[])
+    complete(project)
+    assert project.REDIS_URL == "redis://cache:2/3"
+    assert project.RQ_QUEUES["fetch"]["HOST"] == "cache"

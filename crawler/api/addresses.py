@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-ROOT = "/api/v1"
-"""In an installation of its own, of which the examples are."""
-
 
 def address(*parts: object) -> str:
     """The path of an operation: `address("crawls", crawl.id)` is "/api/v1/crawls/..."."""

@@ -8,7 +8,7 @@ from crawler import signals
 
 
 def hooks() -> tuple[str, ...]:
-    """The dotted names of the operator's hooks, and of those that send the signals which somebody has connected."""
+    """The dotted names of the operator's hooks, and of those that send the connected signals."""
     return (*settings.CRAWLER_HOOKS, *signals.connected())
 
 

@@ -131,5 +131,5 @@ def _flush_once(process: int) -> None:
 
 
 def flush() -> None:
-    """Send what is left. Where nobody listens, the packages log it."""
+    """Send what is left. The packages log a collector that does not respond."""
     _provider_of(os.getpid()).force_flush(FLUSH_MS)
